@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Arriving packets, as far as their link is concerned. */
+#include "link.h"
+
+#include "peer.h"
+#include "ping.h"
+#include "wire.h"
+
+static const void *peek_skb(void *ctx, u32 off, u32 len, void *buf)
+{
+	return skb_header_pointer(ctx, off, len, buf);
+}
+
+static void count_bad(struct hcomm_link *link, struct hcomm_net *hn, int err)
+{
+	switch (err) {
+	case -EPROTONOSUPPORT:
+		hcomm_count(hn, rx_version);
+		break;
+	case -ENOKEY:
+		hcomm_count(hn, rx_key);
+		break;
+	default:
+		hcomm_count(hn, rx_malformed);
+	}
+	if (link) {
+		spin_lock(&link->lock);
+		link->cnt.rx_errors++;
+		spin_unlock(&link->lock);
+	}
+}
+
+static void receive_ack(struct hcomm_link *link, struct hcomm_frame *f, u64 now)
+{
+	LIST_HEAD(acked);
+	LIST_HEAD(lost);
+	bool any;
+
+	spin_lock(&link->lock);
+	hcomm_flight_ack(link, &f->ack, now, &acked, &lost);
+	any = !list_empty(&acked);
+	spin_unlock(&link->lock);
+	hcomm_flight_finish(&acked, &lost);
+	/* There is room in the window now. */
+	if (any)
+		set_bit(0, &link->tx_again);
+}
+
+static void receive_probe(struct hcomm_link *link, struct hcomm_frame *f,
+			  u32 len)
+{
+	struct hcomm_wire_probe p = f->probe;
+
+	/* The size that arrived, not the one that is claimed. */
+	if (p.size != len && p.size)
+		return;
+	hcomm_link_send_control(link, HCOMM_FRAME_PROBE_REPLY, &p, 0);
+}
+
+/* True: the packet wants to be acknowledged. */
+static bool handle_frame(struct hcomm_link *link, struct hcomm_packet *pkt,
+			 struct hcomm_frame *f, struct sk_buff *skb, u32 len,
+			 bool tagged, u64 now)
+{
+	switch (f->type) {
+	case HCOMM_FRAME_BEAT:
+	case HCOMM_FRAME_BEAT_REPLY:
+		hcomm_beat_receive(link, &f->beat,
+				   f->type == HCOMM_FRAME_BEAT_REPLY, now);
+		return false;
+	case HCOMM_FRAME_LINK_ACK:
+		if (tagged)
+			receive_ack(link, f, now);
+		return false;
+	case HCOMM_FRAME_PROBE:
+		if (tagged)
+			receive_probe(link, f, len);
+		return false;
+	case HCOMM_FRAME_PROBE_REPLY:
+		if (tagged) {
+			spin_lock(&link->lock);
+			if (f->probe.id & HCOMM_PING_ID)
+				hcomm_ping_reply(link, f->probe.id, now);
+			else
+				hcomm_pmtu_reply(link, &f->probe, now);
+			spin_unlock(&link->lock);
+			hcomm_timer_by(&link->hn->wheel, &link->timer, now);
+		}
+		return false;
+	case HCOMM_FRAME_SESSION:
+		if (!tagged)
+			return false;
+		hcomm_link_upper->receive(link, pkt, f, skb);
+		return true;
+	}
+	return false;
+}
+
+/* Notes the packet number; false: it was here before. */
+static bool note_pn(struct hcomm_link *link, const struct hcomm_wire_link *h,
+		    u32 len, u64 now)
+{
+	struct hcomm_ranges *s = &link->rx_pns;
+	bool fresh = false;
+
+	spin_lock(&link->lock);
+	if (h->pn < hcomm_ranges_floor(s) ||
+	    hcomm_ranges_has(s, h->pn, h->pn + 1)) {
+		link->cnt.dup_packets++;
+		hcomm_count(link->hn, rx_duplicate);
+		goto out;
+	}
+	/* Out of order: the sender should hear of the gap at once. */
+	if (s->nr && h->pn != s->r[s->nr - 1].end)
+		link->ack_now = true;
+	if (!s->nr || h->pn >= s->r[s->nr - 1].end)
+		link->rx_largest_at = now;
+	hcomm_ranges_add_forget(s, h->pn, h->pn + 1);
+	link->cnt.rx_packets++;
+	link->cnt.rx_bytes += len;
+	link->last_rx = now;
+	fresh = true;
+out:
+	spin_unlock(&link->lock);
+	return fresh;
+}
+
+static void wants_ack(struct hcomm_link *link, bool at_once, u64 now)
+{
+	bool arm = false;
+
+	spin_lock(&link->lock);
+	link->ack_wanted = true;
+	if (at_once || ++link->rx_unacked >= HCOMM_ACK_EVERY) {
+		link->ack_now = true;
+	} else if (!link->ack_at) {
+		link->ack_at = now + HCOMM_ACK_DELAY_NS;
+		arm = true;
+	}
+	spin_unlock(&link->lock);
+	if (arm)
+		hcomm_timer_by(&link->hn->wheel, &link->timer,
+			       now + HCOMM_ACK_DELAY_NS);
+}
+
+/* One packet. @h was decoded from it; @pkt stands behind its link header. */
+static void receive_one(struct hcomm_link *link, struct hcomm_packet *pkt,
+			const struct hcomm_wire_link *h, struct sk_buff *skb,
+			u32 len, u64 now)
+{
+	bool tagged = h->tag && h->tag == READ_ONCE(link->tag);
+	bool eliciting = false;
+	struct hcomm_frame f;
+	int err;
+
+	hcomm_count(link->hn, rx_packets);
+	if (READ_ONCE(link->state) == HCOMM_LINK_STATE_DOWN)
+		return;
+	if (tagged && !note_pn(link, h, len, now))
+		return;
+	if (!tagged && h->tag)
+		hcomm_count(link->hn, rx_bad_tag);
+	while ((err = hcomm_wire_next(pkt, &f)) > 0) {
+		eliciting |= handle_frame(link, pkt, &f, skb, len, tagged, now);
+		/* Session frames are the session's; nothing follows them. */
+		if (f.type == HCOMM_FRAME_SESSION)
+			break;
+	}
+	if (err < 0)
+		count_bad(link, link->hn, err);
+	if (eliciting)
+		wants_ack(link, h->flags & HCOMM_LINK_F_ACK_NOW, now);
+}
+
+/**
+ * hcomm_link_receive - packets arrived at a socket that links share
+ * @hn: namespace
+ * @from: where they came from; the id is filled in here
+ * @skb: one or more packets; the caller keeps it
+ * @off: offset of the first
+ * @seg: length of each but the last
+ *
+ * Context: softirq, under rcu_read_lock().
+ */
+void hcomm_link_receive(struct hcomm_net *hn, struct hcomm_link_key *from,
+			struct sk_buff *skb, u32 off, u32 seg)
+{
+	struct hcomm_link *link = NULL;
+	struct hcomm_wire_link h;
+	u64 now = ktime_get_ns();
+	struct hcomm_packet pkt;
+	u32 len;
+	int err;
+
+	for (; off < skb->len; off += len) {
+		len = min(skb->len - off, seg);
+		pkt = (struct hcomm_packet) {
+			.peek = peek_skb, .ctx = skb, .off = off,
+			.end = off + len,
+		};
+		err = hcomm_wire_get_link(&pkt, &h);
+		if (err) {
+			count_bad(NULL, hn, err);
+			continue;
+		}
+		if (!link || link->id != h.link) {
+			if (link)
+				hcomm_link_receive_done(link);
+			from->id = h.link;
+			link = hcomm_link_lookup(hn, from);
+		}
+		if (!link) {
+			hcomm_count(hn, rx_unknown);
+			continue;
+		}
+		receive_one(link, &pkt, &h, skb, len, now);
+	}
+	if (link)
+		hcomm_link_receive_done(link);
+}
+
+/**
+ * hcomm_link_receive_on - a packet arrived at a connection of one link
+ * @link: link
+ * @skb: holds the packet; the caller keeps it
+ * @off: its offset
+ * @len: its length
+ *
+ * Context: bottom halves off, under rcu_read_lock(). The caller calls
+ * hcomm_link_receive_done() after the last of several.
+ */
+void hcomm_link_receive_on(struct hcomm_link *link, struct sk_buff *skb,
+			   u32 off, u32 len)
+{
+	struct hcomm_packet pkt = {
+		.peek = peek_skb, .ctx = skb, .off = off, .end = off + len,
+	};
+	struct hcomm_wire_link h;
+	int err;
+
+	err = hcomm_wire_get_link(&pkt, &h);
+	if (err)
+		count_bad(link, link->hn, err);
+	else if (h.link != link->id)
+		hcomm_count(link->hn, rx_unknown);
+	else
+		receive_one(link, &pkt, &h, skb, len, ktime_get_ns());
+}
+
+/* Sends the acknowledgement, and what there is room for, if it is time. */
+void hcomm_link_receive_done(struct hcomm_link *link)
+{
+	if (READ_ONCE(link->ack_now) || test_bit(0, &link->tx_again))
+		hcomm_link_kick(link);
+}

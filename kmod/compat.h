@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* All differences between kernels, and nothing else, live here. */
+#ifndef HCOMM_COMPAT_H
+#define HCOMM_COMPAT_H
+
+#include <linux/hrtimer.h>
+#include <linux/net.h>
+#include <linux/version.h>
+#include <net/genetlink.h>
+#include <net/sock.h>
+
+/* proto_ops.accept took its flags and "kern" one by one before 6.10. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0)
+#define HCOMM_ACCEPT_ARGS	struct proto_accept_arg *arg
+#define HCOMM_ACCEPT_FLAGS	(arg->flags)
+#else
+#define HCOMM_ACCEPT_ARGS	int accept_flags, bool accept_kern
+#define HCOMM_ACCEPT_FLAGS	accept_flags
+#endif
+
+static inline void hcomm_compat_hrtimer_setup(struct hrtimer *timer,
+					      enum hrtimer_restart (*fn)(struct hrtimer *),
+					      clockid_t clock,
+					      enum hrtimer_mode mode)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
+	hrtimer_setup(timer, fn, clock, mode);
+#else
+	hrtimer_init(timer, clock, mode);
+	timer->function = fn;
+#endif
+}
+
+/* sk_wait_event() and friends are the same; only the argument type moved. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 19, 0)
+typedef struct sockaddr_unsized hcomm_sockaddr;
+#else
+typedef struct sockaddr hcomm_sockaddr;
+#endif
+
+#endif /* HCOMM_COMPAT_H */

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "msg.h"
+
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/uio.h>
+
+static struct kmem_cache *chunk_cache;
+static struct kmem_cache *rxmsg_cache;
+
+int hcomm_msg_init(void)
+{
+	chunk_cache = KMEM_CACHE(hcomm_chunk, 0);
+	if (!chunk_cache)
+		return -ENOMEM;
+	rxmsg_cache = KMEM_CACHE(hcomm_rxmsg, 0);
+	if (!rxmsg_cache) {
+		kmem_cache_destroy(chunk_cache);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void hcomm_msg_exit(void)
+{
+	kmem_cache_destroy(rxmsg_cache);
+	kmem_cache_destroy(chunk_cache);
+}
+
+static struct hcomm_msg *alloc_inline(u32 len, gfp_t gfp)
+{
+	size_t head = ALIGN(struct_size((struct hcomm_msg *)NULL, frag, 1), 16);
+	struct hcomm_msg *msg = kmalloc(head + len, gfp);
+	void *data = (void *)msg + head;
+
+	if (!msg)
+		return NULL;
+	msg->nr = 1;
+	msg->paged = false;
+	msg->truesize = head + len;
+	bvec_set_page(&msg->frag[0], virt_to_page(data), len,
+		      offset_in_page(data));
+	return msg;
+}
+
+static struct page *alloc_frag(unsigned int *order, gfp_t gfp)
+{
+	struct page *page;
+
+	while (*order) {
+		page = alloc_pages((gfp & ~__GFP_DIRECT_RECLAIM) | __GFP_COMP |
+				   __GFP_NOWARN | __GFP_NORETRY, *order);
+		if (page)
+			return page;
+		--*order;
+	}
+	return alloc_pages(gfp | __GFP_NOWARN, 0);
+}
+
+static struct hcomm_msg *alloc_pages_msg(u32 len, gfp_t gfp)
+{
+	/* Memory may be in single pages by then. */
+	u32 max = DIV_ROUND_UP(len, PAGE_SIZE);
+	struct hcomm_msg *msg;
+	u32 left = len;
+
+	msg = kmalloc(struct_size(msg, frag, max), gfp);
+	if (!msg)
+		return NULL;
+	msg->nr = 0;
+	msg->paged = true;
+	msg->truesize = struct_size(msg, frag, max);
+	msg->release = NULL;
+	while (left) {
+		unsigned int order = min_t(unsigned int, get_order(left),
+					   PAGE_ALLOC_COSTLY_ORDER);
+		struct page *page = alloc_frag(&order, gfp);
+		u32 n;
+
+		if (!page) {
+			hcomm_msg_free(msg);
+			return NULL;
+		}
+		n = min_t(u32, left, PAGE_SIZE << order);
+		bvec_set_page(&msg->frag[msg->nr++], page, n, 0);
+		msg->truesize += PAGE_SIZE << order;
+		left -= n;
+	}
+	return msg;
+}
+
+/**
+ * hcomm_msg_alloc - make room for a message
+ * @len: bytes, at most HCOMM_MAX_MSG_LEN
+ * @kind: enum hcomm_msg_kind
+ * @gfp: how to allocate
+ *
+ * Return: a message without an owner, or NULL.
+ */
+struct hcomm_msg *hcomm_msg_alloc(u32 len, u8 kind, gfp_t gfp)
+{
+	struct hcomm_msg *msg;
+
+	if (len <= HCOMM_MSG_INLINE)
+		msg = alloc_inline(len, gfp);
+	else
+		msg = alloc_pages_msg(len, gfp);
+	if (!msg)
+		return NULL;
+	RB_CLEAR_NODE(&msg->node);
+	msg->len = len;
+	msg->kind = kind;
+	msg->release = NULL;
+	msg->owner = NULL;
+	return msg;
+}
+
+/* Copies the whole message from user space or fails with EFAULT. */
+int hcomm_msg_fill(struct hcomm_msg *msg, struct iov_iter *from)
+{
+	u32 i;
+
+	if (!msg->len)
+		return 0;
+	for (i = 0; i < msg->nr; i++) {
+		struct bio_vec *bv = &msg->frag[i];
+
+		if (copy_page_from_iter(bv->bv_page, bv->bv_offset, bv->bv_len,
+					from) != bv->bv_len)
+			return -EFAULT;
+	}
+	return 0;
+}
+
+void hcomm_msg_free(struct hcomm_msg *msg)
+{
+	u32 i;
+
+	if (msg->release)
+		msg->release(msg);
+	if (msg->paged)
+		for (i = 0; i < msg->nr; i++)
+			put_page(msg->frag[i].bv_page);
+	kfree(msg);
+}
+
+/**
+ * hcomm_msg_frag - the part of a message from an offset on
+ * @msg: message
+ * @off: offset, below its length
+ * @bv: set to the contiguous piece that begins there
+ *
+ * Return: bytes in the piece.
+ */
+u32 hcomm_msg_frag(const struct hcomm_msg *msg, u32 off, struct bio_vec *bv)
+{
+	u32 i;
+
+	for (i = 0; i < msg->nr; i++) {
+		const struct bio_vec *f = &msg->frag[i];
+
+		if (off < f->bv_len) {
+			bvec_set_page(bv, f->bv_page, f->bv_len - off,
+				      f->bv_offset + off);
+			return bv->bv_len;
+		}
+		off -= f->bv_len;
+	}
+	return 0;
+}
+
+/**
+ * hcomm_chunk_make - keep a piece of an arriving packet
+ * @skb: packet; a reference is taken if it must stay
+ * @off: offset of the piece
+ * @len: its length
+ *
+ * Return: the chunk, or NULL without memory. Context: softirq.
+ */
+struct hcomm_chunk *hcomm_chunk_make(struct sk_buff *skb, u32 off, u32 len)
+{
+	struct hcomm_chunk *c;
+
+	if (len > HCOMM_CHUNK_COPY) {
+		c = kmem_cache_alloc(chunk_cache, GFP_ATOMIC);
+		if (!c)
+			return NULL;
+		c->skb = skb_get(skb);
+		c->skb_off = off;
+		/* Its share of the packet, which others may keep as well. */
+		c->truesize = sizeof(*c) +
+			div_u64((u64)skb->truesize * len, skb->len ? : 1);
+		c->truesize = max_t(u32, c->truesize, len);
+	} else {
+		c = kmalloc(sizeof(*c) + len, GFP_ATOMIC);
+		if (!c)
+			return NULL;
+		c->skb = NULL;
+		c->skb_off = 0;
+		c->truesize = sizeof(*c) + len;
+		if (len && skb_copy_bits(skb, off, c->data, len)) {
+			kfree(c);
+			return NULL;
+		}
+	}
+	RB_CLEAR_NODE(&c->rb);
+	c->len = len;
+	return c;
+}
+
+void hcomm_chunk_free(struct hcomm_chunk *c)
+{
+	if (c->skb) {
+		consume_skb(c->skb);
+		kmem_cache_free(chunk_cache, c);
+	} else {
+		kfree(c);
+	}
+}
+
+struct hcomm_rxmsg *hcomm_rxmsg_alloc(gfp_t gfp)
+{
+	struct hcomm_rxmsg *m = kmem_cache_zalloc(rxmsg_cache, gfp);
+
+	if (m) {
+		INIT_LIST_HEAD(&m->list);
+		INIT_LIST_HEAD(&m->chunks);
+		m->truesize = sizeof(*m);
+	}
+	return m;
+}
+
+/* The reference of the lane is the caller's to drop. */
+void hcomm_rxmsg_free(struct hcomm_rxmsg *m)
+{
+	struct hcomm_chunk *c, *next;
+
+	list_for_each_entry_safe(c, next, &m->chunks, list)
+		hcomm_chunk_free(c);
+	kmem_cache_free(rxmsg_cache, m);
+}
+
+static int copy_chunk(struct hcomm_chunk *c, u32 off, u32 len,
+		      struct iov_iter *to)
+{
+	if (c->skb)
+		return skb_copy_datagram_iter(c->skb, c->skb_off + off, to,
+					      len);
+	return copy_to_iter(c->data + off, len, to) == len ? 0 : -EFAULT;
+}
+
+/**
+ * hcomm_rxmsg_copy - copy a part of a message to user space
+ * @m: message
+ * @off: first byte
+ * @len: bytes; @off + @len is within the message
+ * @to: where to
+ *
+ * Return: 0 or -EFAULT.
+ */
+int hcomm_rxmsg_copy(struct hcomm_rxmsg *m, u32 off, u32 len,
+		     struct iov_iter *to)
+{
+	struct hcomm_chunk *c;
+	int err;
+
+	list_for_each_entry(c, &m->chunks, list) {
+		u32 n;
+
+		if (!len)
+			break;
+		if (off >= c->len) {
+			off -= c->len;
+			continue;
+		}
+		n = min(len, c->len - off);
+		err = copy_chunk(c, off, n, to);
+		if (err)
+			return err;
+		len -= n;
+		off = 0;
+	}
+	return 0;
+}

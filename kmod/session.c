@@ -1,0 +1,776 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "session.h"
+
+#include <linux/random.h>
+#include <linux/rhashtable.h>
+#include <linux/slab.h>
+
+#include "peer.h"
+#include "route.h"
+#include "rxlane.h"
+#include "trace.h"
+#include "txlane.h"
+
+static const struct rhashtable_params params = {
+	.head_offset = offsetof(struct hcomm_session, hash),
+	.key_offset = offsetof(struct hcomm_session, node),
+	.key_len = sizeof_field(struct hcomm_session, node),
+	.automatic_shrinking = true,
+};
+
+static atomic_t serials;
+
+static void session_timer(struct hcomm_timer *t);
+
+int hcomm_session_net_init(struct hcomm_net *hn)
+{
+	return rhashtable_init(&hn->sessions, &params);
+}
+
+void hcomm_session_net_exit(struct hcomm_net *hn)
+{
+	rhashtable_destroy(&hn->sessions);
+}
+
+static void session_free(struct rcu_head *rcu)
+{
+	struct hcomm_session *s = container_of(rcu, struct hcomm_session, rcu);
+
+	/* A link may have put it back into its list meanwhile. */
+	hcomm_link_unready(&s->sender);
+	hcomm_timer_cancel(&s->hn->wheel, &s->timer);
+	hcomm_route_put(s->route);
+	xa_destroy(&s->txlanes);
+	xa_destroy(&s->rxlanes);
+	pr_debug("session %u destroyed\n", s->serial);
+	kfree(s);
+}
+
+void hcomm_session_hold(struct hcomm_session *s)
+{
+	refcount_inc(&s->ref);
+}
+
+void hcomm_session_put(struct hcomm_session *s)
+{
+	if (refcount_dec_and_test(&s->ref)) {
+		hcomm_link_unready(&s->sender);
+		hcomm_timer_cancel(&s->hn->wheel, &s->timer);
+		call_rcu(&s->rcu, session_free);
+	}
+}
+
+/* With a reference, or NULL. */
+struct hcomm_session *hcomm_session_find(struct hcomm_net *hn, u32 node)
+{
+	struct hcomm_session *s;
+
+	rcu_read_lock();
+	s = rhashtable_lookup(&hn->sessions, &node, params);
+	if (s && !refcount_inc_not_zero(&s->ref))
+		s = NULL;
+	rcu_read_unlock();
+	return s;
+}
+
+static struct hcomm_session *make(struct hcomm_net *hn, u32 node)
+{
+	struct hcomm_route *route;
+	struct hcomm_session *s;
+	int i;
+
+	if (atomic_read(&hn->nr_sessions) >= READ_ONCE(hn->conf.max_sessions))
+		return ERR_PTR(-ENOBUFS);
+	route = hcomm_route_find(hn, node);
+	if (!route || READ_ONCE(hn->dying))
+		return ERR_PTR(-EHOSTUNREACH);
+	s = kzalloc(sizeof(*s), GFP_ATOMIC | __GFP_ACCOUNT);
+	if (!s)
+		return ERR_PTR(-ENOMEM);
+	if (!refcount_inc_not_zero(&route->ref)) {
+		kfree(s);
+		return ERR_PTR(-EHOSTUNREACH);
+	}
+	/* One for the table, one for the caller. */
+	refcount_set(&s->ref, 2);
+	s->hn = hn;
+	s->node = node;
+	s->route = route;
+	spin_lock_init(&s->lock);
+	INIT_LIST_HEAD(&s->sender.node);
+	hcomm_timer_init(&s->timer, session_timer);
+	s->peer_credit = HCOMM_INITIAL_CREDIT;
+	xa_init(&s->txlanes);
+	xa_init(&s->rxlanes);
+	hcomm_ranges_init(&s->seen);
+	INIT_LIST_HEAD(&s->ctl);
+	for (i = 0; i < __HCOMM_CLASS_MAX; i++)
+		INIT_LIST_HEAD(&s->ready[i]);
+	s->serial = atomic_inc_return(&serials);
+	pr_debug("session %u created: node %u\n", s->serial, node);
+	return s;
+}
+
+static void unmake(struct hcomm_session *s)
+{
+	hcomm_route_put(s->route);
+	pr_debug("session %u destroyed\n", s->serial);
+	kfree(s);
+}
+
+/**
+ * hcomm_session_get - the session with a node, made if need be
+ * @hn: namespace
+ * @node: remote node
+ *
+ * Return: session with a reference; -EHOSTUNREACH without a route, -ENOBUFS
+ * if there are too many, -ENOMEM.
+ */
+struct hcomm_session *hcomm_session_get(struct hcomm_net *hn, u32 node)
+{
+	struct hcomm_session *s, *old;
+
+	s = hcomm_session_find(hn, node);
+	if (s)
+		return s;
+	rcu_read_lock();
+	s = make(hn, node);
+	if (IS_ERR(s))
+		goto out;
+	old = rhashtable_lookup_get_insert_fast(&hn->sessions, &s->hash,
+						params);
+	if (IS_ERR(old)) {
+		unmake(s);
+		s = ERR_CAST(old);
+	} else if (old) {
+		unmake(s);
+		s = refcount_inc_not_zero(&old->ref) ? old : ERR_PTR(-EAGAIN);
+	} else {
+		atomic_inc(&hn->nr_sessions);
+	}
+out:
+	rcu_read_unlock();
+	return s;
+}
+
+/* Ends all lanes, both ways. */
+static void fail_lanes(struct hcomm_session *s, int err)
+{
+	struct hcomm_txlane *tx;
+	struct hcomm_rxlane *rx;
+	unsigned long id;
+
+	lockdep_assert_held(&s->lock);
+	xa_for_each(&s->txlanes, id, tx)
+		hcomm_txlane_fail(tx, err, tx->una);
+	xa_for_each(&s->rxlanes, id, rx)
+		hcomm_rxlane_fail(rx, err);
+	s->nr_notes = 0;
+}
+
+static void destroy(struct hcomm_session *s, int err)
+{
+	bool was;
+
+	spin_lock_bh(&s->lock);
+	was = s->dead;
+	s->dead = true;
+	fail_lanes(s, err);
+	spin_unlock_bh(&s->lock);
+	if (was)
+		return;
+	rhashtable_remove_fast(&s->hn->sessions, &s->hash, params);
+	atomic_dec(&s->hn->nr_sessions);
+	hcomm_session_put(s);
+}
+
+/* The last route to the node is gone. */
+void hcomm_session_route_gone(struct hcomm_net *hn, u32 node)
+{
+	struct hcomm_session *s = hcomm_session_find(hn, node);
+
+	if (!s)
+		return;
+	destroy(s, EHOSTUNREACH);
+	hcomm_session_put(s);
+}
+
+static struct hcomm_link *session_link(struct hcomm_session *s)
+{
+	struct hcomm_link *link = rcu_dereference(s->route->active);
+
+	return link && hcomm_link_usable(link) ? link : NULL;
+}
+
+/* Class of the most urgent thing to send; __HCOMM_CLASS_MAX: nothing. */
+static u8 urgency(struct hcomm_session *s)
+{
+	u8 c;
+
+	lockdep_assert_held(&s->lock);
+	if (s->dead)
+		return __HCOMM_CLASS_MAX;
+	if (s->hello_wanted || s->reply_nonce || s->nr_notes ||
+	    !list_empty(&s->ctl))
+		return HCOMM_CLASS_CONTROL;
+	for (c = 0; c < __HCOMM_CLASS_MAX; c++)
+		if (!list_empty(&s->ready[c]))
+			return c;
+	return __HCOMM_CLASS_MAX;
+}
+
+/* Asks for the peer's incarnation, not more often than the interval. */
+static void want_hello(struct hcomm_session *s)
+{
+	u64 now = ktime_get_ns();
+
+	lockdep_assert_held(&s->lock);
+	if (s->hello_wanted ||
+	    (s->hello_at &&
+	     now - s->hello_at < HCOMM_SESSION_HELLO_MS * NSEC_PER_MSEC))
+		return;
+	s->hello_wanted = true;
+	if (s->state == HCOMM_SESSION_IDLE)
+		s->state = HCOMM_SESSION_HELLO;
+}
+
+/* Queues the session at its link without sending; rcu_read_lock() is held. */
+static struct hcomm_link *enqueue(struct hcomm_session *s)
+{
+	struct hcomm_link *link;
+	u8 class;
+
+	spin_lock_bh(&s->lock);
+	class = urgency(s);
+	if (class != __HCOMM_CLASS_MAX && s->state != HCOMM_SESSION_OPEN &&
+	    !s->reply_nonce) {
+		want_hello(s);
+		if (!s->hello_wanted)
+			class = __HCOMM_CLASS_MAX;
+	}
+	if (class != __HCOMM_CLASS_MAX ||
+	    s->state == HCOMM_SESSION_HELLO)
+		hcomm_timer_by(&s->hn->wheel, &s->timer, ktime_get_ns() +
+			       HCOMM_SESSION_HELLO_MS * NSEC_PER_MSEC);
+	spin_unlock_bh(&s->lock);
+	link = session_link(s);
+	if (!link || class == __HCOMM_CLASS_MAX)
+		return NULL;
+	hcomm_link_ready(link, &s->sender, class);
+	return link;
+}
+
+/**
+ * hcomm_session_kick - send what the session has to send
+ * @s: session; no lock of it is held
+ */
+void hcomm_session_kick(struct hcomm_session *s)
+{
+	struct hcomm_link *link;
+
+	rcu_read_lock();
+	link = enqueue(s);
+	if (link)
+		hcomm_link_kick(link);
+	rcu_read_unlock();
+}
+
+/* Finds out whether the peer is still the one it was. */
+void hcomm_session_poke(struct hcomm_session *s)
+{
+	spin_lock_bh(&s->lock);
+	want_hello(s);
+	spin_unlock_bh(&s->lock);
+	hcomm_session_kick(s);
+}
+
+void hcomm_session_route_changed(struct hcomm_net *hn, u32 node)
+{
+	struct hcomm_session *s = hcomm_session_find(hn, node);
+
+	if (!s)
+		return;
+	hcomm_session_kick(s);
+	hcomm_session_put(s);
+}
+
+/**
+ * hcomm_session_note - remember to say something about a lane
+ * @s: session; its lock is held
+ * @kind: HCOMM_FRAME_LANE_ACK: finished; HCOMM_FRAME_RESET
+ * @lane: number
+ * @receiver: RESET: as its receiver
+ * @code: RESET: positive errno
+ *
+ * Return: false: no room; the peer will ask again.
+ */
+bool hcomm_session_note(struct hcomm_session *s, u8 kind, u32 lane,
+			bool receiver, u16 code)
+{
+	struct hcomm_note *n;
+	u32 i;
+
+	lockdep_assert_held(&s->lock);
+	for (i = 0; i < s->nr_notes; i++)
+		if (s->note[i].kind == kind && s->note[i].lane == lane &&
+		    s->note[i].receiver == receiver)
+			return true;
+	if (s->nr_notes == HCOMM_SESSION_NOTES)
+		return false;
+	n = &s->note[s->nr_notes++];
+	n->kind = kind;
+	n->lane = lane;
+	n->receiver = receiver;
+	n->code = code;
+	return true;
+}
+
+static bool fill_hello(struct hcomm_session *s, struct hcomm_batch *b,
+		       struct hcomm_sent *sent, u8 type, u64 nonce)
+{
+	struct hcomm_wire_hello h = {
+		.nonce = nonce, .max_msg = HCOMM_MAX_MSG_LEN,
+		.credit = HCOMM_INITIAL_CREDIT,
+	};
+	u8 *p;
+
+	p = hcomm_batch_head(b, HCOMM_WIRE_FRAME_LEN + HCOMM_WIRE_HELLO_LEN);
+	if (!p)
+		return false;
+	hcomm_wire_put_hello(p, type, &h);
+	/* Who asked asks again; nothing is kept to send it twice. */
+	return hcomm_sent_add(sent, type, 0, 0, 0);
+}
+
+static bool fill_note(struct hcomm_batch *b, struct hcomm_sent *sent,
+		      const struct hcomm_note *n)
+{
+	struct hcomm_wire_lane_ack a = { .lane = n->lane, .closed = true };
+	struct hcomm_wire_reset r = {
+		.lane = n->lane, .receiver = n->receiver, .code = n->code,
+	};
+	bool reset = n->kind == HCOMM_FRAME_RESET;
+	u32 len = reset ? HCOMM_WIRE_FRAME_LEN + HCOMM_WIRE_RESET_LEN :
+			  hcomm_wire_lane_ack_size(0);
+	u8 *p = hcomm_batch_head(b, len);
+
+	if (!p)
+		return false;
+	/* The offset of the item says what kind of note it was. */
+	if (!hcomm_sent_add(sent, n->kind, n->lane,
+			    1 + n->receiver, n->code)) {
+		hcomm_batch_trim(b, len);
+		return false;
+	}
+	if (reset)
+		hcomm_wire_put_reset(p, &r);
+	else
+		hcomm_wire_put_lane_ack(p, &a);
+	return true;
+}
+
+/* True: all that is short and urgent is in the packet. */
+static bool fill_control(struct hcomm_session *s, struct hcomm_batch *b,
+			 struct hcomm_sent *sent)
+{
+	struct hcomm_rxlane *lane, *next;
+
+	while (s->nr_notes) {
+		if (!fill_note(b, sent, &s->note[s->nr_notes - 1]))
+			return false;
+		s->nr_notes--;
+	}
+	list_for_each_entry_safe(lane, next, &s->ctl, ctl_node)
+		if (!hcomm_rxlane_fill(lane, b, sent))
+			return false;
+	return true;
+}
+
+static bool fill_data(struct hcomm_session *s, struct hcomm_batch *b,
+		      struct hcomm_sent *sent, u64 now)
+{
+	struct hcomm_txlane *lane;
+	u8 c;
+
+	for (c = 0; c < __HCOMM_CLASS_MAX; c++) {
+		while ((lane = list_first_entry_or_null(&s->ready[c],
+							struct hcomm_txlane,
+							ready_node))) {
+			u32 quantum = HCOMM_SESSION_QUANTUM;
+
+			if (!hcomm_txlane_fill(lane, b, sent, now, &quantum))
+				return false;
+			list_del_init(&lane->ready_node);
+			lane->is_ready = false;
+			hcomm_txlane_ready(lane);
+		}
+	}
+	return true;
+}
+
+/* Puts the session header, then what there is; see hcomm_link_upper.fill. */
+bool hcomm_session_fill(struct hcomm_link *link, struct hcomm_sender *sender,
+			struct hcomm_batch *b, struct hcomm_sent *sent,
+			bool data_ok)
+{
+	struct hcomm_session *s = container_of(sender, struct hcomm_session,
+					       sender);
+	struct hcomm_wire_session h = {
+		.src = READ_ONCE(s->hn->conf.node), .dst = s->node,
+		.hop_limit = HCOMM_HOP_LIMIT, .src_inc = s->hn->incarnation,
+	};
+	u32 len = HCOMM_WIRE_FRAME_LEN + HCOMM_WIRE_SESSION_LEN, room;
+	u64 now = ktime_get_ns();
+	bool more = false;
+	u8 *p;
+
+	/* It may have been moved to another link since it was queued. */
+	if (rcu_access_pointer(s->route->active) != link) {
+		hcomm_timer_by(&s->hn->wheel, &s->timer, now);
+		return false;
+	}
+	spin_lock(&s->lock);
+	if (s->dead || !refcount_inc_not_zero(&s->ref))
+		goto out;
+	p = hcomm_batch_head(b, len);
+	if (!p) {
+		more = true;
+		goto out_put;
+	}
+	room = b->room;
+	h.dst_inc = s->remote_inc;
+	if (s->reply_nonce) {
+		h.dst_inc = s->reply_inc;
+		fill_hello(s, b, sent, HCOMM_FRAME_HELLO_REPLY, s->reply_nonce);
+		s->reply_nonce = 0;
+	}
+	if (s->hello_wanted) {
+		if (!s->nonce)
+			s->nonce = get_random_u64() | 1;
+		fill_hello(s, b, sent, HCOMM_FRAME_HELLO, s->nonce);
+		s->hello_wanted = false;
+		s->hello_at = now;
+	}
+	/* A reply may go to another incarnation than the one that is known. */
+	if (s->state == HCOMM_SESSION_OPEN && h.dst_inc == s->remote_inc) {
+		more = !fill_control(s, b, sent);
+		if (!more && data_ok)
+			more = !fill_data(s, b, sent, now);
+	}
+	more |= urgency(s) != __HCOMM_CLASS_MAX &&
+		s->state == HCOMM_SESSION_OPEN;
+	if (b->room == room) {
+		hcomm_batch_trim(b, len);
+		goto out_put;
+	}
+	hcomm_wire_put_session(p, &h);
+	hcomm_wire_session_done(p, len + room - b->room);
+	/* The reference goes with the packet. */
+	sent->session = s;
+	goto out;
+
+out_put:
+	spin_unlock(&s->lock);
+	hcomm_session_put(s);
+	return more;
+out:
+	if (more)
+		s->sender.class = urgency(s);
+	spin_unlock(&s->lock);
+	return more;
+}
+
+void hcomm_session_done(struct hcomm_sent *sent)
+{
+	if (sent->session)
+		hcomm_session_put(sent->session);
+	sent->session = NULL;
+}
+
+static void item_lost(struct hcomm_session *s, struct hcomm_sent_item *i)
+{
+	struct hcomm_txlane *tx;
+	struct hcomm_rxlane *rx;
+
+	switch (i->kind) {
+	case HCOMM_FRAME_DATA:
+		tx = xa_load(&s->txlanes, i->lane);
+		if (tx)
+			hcomm_txlane_lost(tx, i->off, i->len);
+		break;
+	case HCOMM_FRAME_LANE_ACK:
+	case HCOMM_FRAME_CREDIT:
+	case HCOMM_FRAME_RESET:
+		if (i->off) {
+			hcomm_session_note(s, i->kind, i->lane, i->off - 1,
+					   i->len);
+			break;
+		}
+		tx = xa_load(&s->txlanes, i->lane);
+		rx = xa_load(&s->rxlanes, i->lane);
+		if (i->kind != HCOMM_FRAME_RESET && rx)
+			hcomm_rxlane_again(rx, i->kind);
+		if (i->kind == HCOMM_FRAME_RESET && tx) {
+			tx->reset_sent = false;
+			hcomm_txlane_ready(tx);
+		}
+		break;
+	case HCOMM_FRAME_HELLO:
+		if (s->nonce)
+			s->hello_wanted = true;
+		break;
+	}
+}
+
+/* A packet is lost: what it carried is sent again, on whatever link. */
+void hcomm_session_lost(struct hcomm_sent *sent)
+{
+	struct hcomm_session *s = sent->session;
+	struct hcomm_link *link;
+	u8 i;
+
+	if (!s)
+		return;
+	spin_lock_bh(&s->lock);
+	for (i = 0; i < sent->nr && !s->dead; i++)
+		item_lost(s, &sent->item[i]);
+	spin_unlock_bh(&s->lock);
+	rcu_read_lock();
+	link = enqueue(s);
+	/* Not from here: this may be in the middle of building packets. */
+	if (link && !test_and_set_bit(0, &link->tx_again))
+		hcomm_timer_by(&s->hn->wheel, &link->timer, ktime_get_ns());
+	rcu_read_unlock();
+}
+
+static void receive_hello(struct hcomm_session *s,
+			  const struct hcomm_wire_session *h,
+			  const struct hcomm_wire_hello *f)
+{
+	/* The latest to ask is answered; an earlier one asks again. */
+	s->reply_nonce = f->nonce;
+	s->reply_inc = h->src_inc;
+	if (s->state != HCOMM_SESSION_OPEN || s->remote_inc != h->src_inc) {
+		s->hello_at = 0;
+		want_hello(s);
+	}
+}
+
+/* Only a reply to our own question tells who the peer is now. */
+static void receive_hello_reply(struct hcomm_session *s,
+				const struct hcomm_wire_session *h,
+				const struct hcomm_wire_hello *f)
+{
+	if (!s->nonce || f->nonce != s->nonce ||
+	    h->dst_inc != s->hn->incarnation)
+		return;
+	s->nonce = 0;
+	s->hello_wanted = false;
+	if (s->state == HCOMM_SESSION_OPEN && s->remote_inc == h->src_inc)
+		return;
+	if (s->remote_inc && s->remote_inc != h->src_inc) {
+		hcomm_count(s->hn, sessions_reset);
+		fail_lanes(s, ECONNRESET);
+		hcomm_ranges_init(&s->seen);
+	}
+	s->remote_inc = h->src_inc;
+	s->peer_credit = f->credit;
+	s->state = HCOMM_SESSION_OPEN;
+	hcomm_count(s->hn, sessions_opened);
+	trace_hcomm_session_open(s);
+}
+
+static void receive_reset(struct hcomm_session *s,
+			  const struct hcomm_wire_reset *r)
+{
+	struct hcomm_txlane *tx;
+
+	if (!r->receiver) {
+		hcomm_rxlane_reset(s, r->lane);
+		return;
+	}
+	tx = xa_load(&s->txlanes, r->lane);
+	if (tx)
+		hcomm_txlane_fail(tx, r->code ? r->code : ECONNRESET,
+				  max(tx->una, r->offset));
+	/* So that the peer may forget it. */
+	hcomm_session_note(s, HCOMM_FRAME_RESET, r->lane, false, r->code);
+}
+
+static void receive_frame(struct hcomm_session *s, struct hcomm_frame *f,
+			  struct sk_buff *skb, u64 now)
+{
+	struct hcomm_txlane *tx;
+
+	switch (f->type) {
+	case HCOMM_FRAME_DATA:
+		hcomm_rxlane_receive(s, &f->data, skb, f->payload);
+		break;
+	case HCOMM_FRAME_LANE_ACK:
+		tx = xa_load(&s->txlanes, f->lane_ack.lane);
+		if (tx)
+			hcomm_txlane_acked(tx, &f->lane_ack, now);
+		break;
+	case HCOMM_FRAME_CREDIT:
+		tx = xa_load(&s->txlanes, f->credit.lane);
+		if (tx)
+			hcomm_txlane_credit(tx, &f->credit);
+		break;
+	case HCOMM_FRAME_RESET:
+		receive_reset(s, &f->reset);
+		break;
+	}
+}
+
+static void receive_frames(struct hcomm_session *s, struct hcomm_packet *pkt,
+			   const struct hcomm_wire_session *h,
+			   struct sk_buff *skb)
+{
+	u64 now = ktime_get_ns();
+	struct hcomm_frame f;
+	int err;
+
+	while ((err = hcomm_wire_next(pkt, &f)) > 0) {
+		bool known = s->state == HCOMM_SESSION_OPEN &&
+			     h->src_inc == s->remote_inc &&
+			     h->dst_inc == s->hn->incarnation;
+
+		if (f.type == HCOMM_FRAME_HELLO) {
+			receive_hello(s, h, &f.hello);
+		} else if (f.type == HCOMM_FRAME_HELLO_REPLY) {
+			receive_hello_reply(s, h, &f.hello);
+		} else if (known) {
+			receive_frame(s, &f, skb, now);
+		} else {
+			/* One of us has restarted, and one does not know. */
+			hcomm_count(s->hn, rx_incarnation);
+			want_hello(s);
+			break;
+		}
+	}
+	if (err < 0)
+		hcomm_count(s->hn, rx_malformed);
+}
+
+/* Whether there is something to say that cannot wait. */
+static bool is_urgent(struct hcomm_session *s)
+{
+	u8 c;
+
+	if (s->urgent || s->hello_wanted || s->reply_nonce || s->nr_notes)
+		return true;
+	for (c = 0; c < __HCOMM_CLASS_MAX; c++)
+		if (!list_empty(&s->ready[c]))
+			return true;
+	return false;
+}
+
+/**
+ * hcomm_session_receive - a SESSION frame arrived over a link
+ * @link: link
+ * @pkt: packet; its offset is behind the frame
+ * @fr: the decoded frame
+ * @skb: packet
+ *
+ * Context: softirq, under rcu_read_lock().
+ */
+void hcomm_session_receive(struct hcomm_link *link, struct hcomm_packet *pkt,
+			   struct hcomm_frame *fr, struct sk_buff *skb)
+{
+	struct hcomm_wire_session h = fr->session;
+	struct hcomm_packet body = *pkt;
+	struct hcomm_net *hn = link->hn;
+	struct hcomm_session *s;
+	bool urgent;
+
+	if (h.dst != READ_ONCE(hn->conf.node)) {
+		hcomm_count(hn, rx_not_mine);
+		return;
+	}
+	if (h.src != link->peer->node) {
+		hcomm_count(hn, rx_wrong_node);
+		return;
+	}
+	s = hcomm_session_get(hn, h.src);
+	if (IS_ERR(s)) {
+		hcomm_count(hn, rx_no_memory);
+		return;
+	}
+	body.off = fr->payload;
+	body.end = fr->payload + fr->payload_len;
+	body.in_session = true;
+	spin_lock(&s->lock);
+	s->urgent = false;
+	if (!s->dead)
+		receive_frames(s, &body, &h, skb);
+	urgent = is_urgent(s);
+	spin_unlock(&s->lock);
+	/* Acknowledgements alone wait for that of the link. */
+	if (enqueue(s) == link && urgent)
+		set_bit(0, &link->tx_again);
+	else if (urgent)
+		hcomm_timer_by(&hn->wheel, &s->timer, ktime_get_ns());
+	hcomm_session_put(s);
+}
+
+static u64 session_rto(struct hcomm_session *s)
+{
+	u64 floor = max_t(u64, HCOMM_SESSION_RTO_MIN_MS,
+			  READ_ONCE(s->hn->conf.retry_ms)) * NSEC_PER_MSEC;
+	struct hcomm_link *link = rcu_dereference(s->route->active);
+
+	/* The link finds losses itself: this is for what it cannot see. */
+	return link ? 4 * hcomm_rtt_pto(&link->rtt, HCOMM_ACK_DELAY_NS,
+					floor / 4) : floor;
+}
+
+static void session_timer(struct hcomm_timer *t)
+{
+	struct hcomm_session *s = container_of(t, struct hcomm_session, timer);
+	u64 now = ktime_get_ns(), next = 0, at, rto = session_rto(s);
+	struct hcomm_txlane *lane;
+	unsigned long id;
+
+	if (!refcount_inc_not_zero(&s->ref))
+		return;
+	spin_lock(&s->lock);
+	if (!s->dead) {
+		xa_for_each(&s->txlanes, id, lane) {
+			at = hcomm_txlane_timer(lane, now, rto);
+			if (at && (!next || at < next))
+				next = at;
+		}
+		if (s->nonce || (s->state != HCOMM_SESSION_OPEN && next)) {
+			want_hello(s);
+			at = now + HCOMM_SESSION_HELLO_MS * NSEC_PER_MSEC;
+			next = next ? min(next, at) : at;
+		}
+	}
+	spin_unlock(&s->lock);
+	hcomm_session_kick(s);
+	if (next)
+		hcomm_timer_by(&s->hn->wheel, &s->timer,
+			       max(next, now + NSEC_PER_MSEC));
+	hcomm_session_put(s);
+}
+
+/* The namespace goes: no session stays. */
+void hcomm_session_flush(struct hcomm_net *hn)
+{
+	struct rhashtable_iter iter;
+	struct hcomm_session *s;
+
+	do {
+		rhashtable_walk_enter(&hn->sessions, &iter);
+		rhashtable_walk_start(&iter);
+		while ((s = rhashtable_walk_next(&iter)) &&
+		       (IS_ERR(s) || !refcount_inc_not_zero(&s->ref)))
+			;
+		rhashtable_walk_stop(&iter);
+		rhashtable_walk_exit(&iter);
+		if (s) {
+			destroy(s, ENETDOWN);
+			hcomm_session_put(s);
+		}
+	} while (s);
+}

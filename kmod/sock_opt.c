@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "sock.h"
+
+static int set_timeout(struct hcomm_sock *hs, u32 val)
+{
+	if (!val || val > 3600000)
+		return -ERANGE;
+	WRITE_ONCE(hs->timeout_ms, val);
+	return 0;
+}
+
+static int set_class(struct hcomm_sock *hs, u32 val)
+{
+	if (val <= HCOMM_CLASS_CONTROL || val >= __HCOMM_CLASS_MAX)
+		return -ERANGE;
+	WRITE_ONCE(hs->class, val);
+	return 0;
+}
+
+static int set_recverr(struct hcomm_sock *hs, u32 val)
+{
+	if (hs->sk.sk_type != SOCK_RDM)
+		return -EOPNOTSUPP;
+	if (val > 1)
+		return -ERANGE;
+	WRITE_ONCE(hs->recverr, val);
+	return 0;
+}
+
+int hcomm_sock_setsockopt(struct socket *sock, int level, int name,
+			  sockptr_t optval, unsigned int len)
+{
+	struct hcomm_sock *hs = hcomm_sk(sock->sk);
+	u32 val;
+
+	if (level != SOL_HCOMM)
+		return -ENOPROTOOPT;
+	if (name == HCOMM_MAX_MSG || name == HCOMM_LAST_ERROR)
+		return -EOPNOTSUPP;
+	if (len != sizeof(val))
+		return -EINVAL;
+	if (copy_from_sockptr(&val, optval, sizeof(val)))
+		return -EFAULT;
+	switch (name) {
+	case HCOMM_SESSION_TIMEOUT:
+		return set_timeout(hs, val);
+	case HCOMM_CLASS:
+		return set_class(hs, val);
+	case HCOMM_RECVERR:
+		return set_recverr(hs, val);
+	default:
+		return -ENOPROTOOPT;
+	}
+}
+
+static int get_text(struct hcomm_sock *hs, char __user *val, int __user *optlen,
+		    int len)
+{
+	char text[HCOMM_ERR_TEXT];
+	int n;
+
+	spin_lock_bh(&hs->lock);
+	memcpy(text, hs->err_text, sizeof(text));
+	spin_unlock_bh(&hs->lock);
+	n = strnlen(text, sizeof(text) - 1) + 1;
+	if (len < n)
+		return -EINVAL;
+	if (copy_to_user(val, text, n) || put_user(n, optlen))
+		return -EFAULT;
+	return 0;
+}
+
+int hcomm_sock_getsockopt(struct socket *sock, int level, int name,
+			  char __user *optval, int __user *optlen)
+{
+	struct hcomm_sock *hs = hcomm_sk(sock->sk);
+	u32 val;
+	int len;
+
+	if (level != SOL_HCOMM)
+		return -ENOPROTOOPT;
+	if (get_user(len, optlen))
+		return -EFAULT;
+	if (len < 0)
+		return -EINVAL;
+	switch (name) {
+	case HCOMM_MAX_MSG:
+		val = sock->type == SOCK_STREAM ? HCOMM_STREAM_PIECE :
+						  HCOMM_MAX_MSG_LEN;
+		break;
+	case HCOMM_SESSION_TIMEOUT:
+		val = READ_ONCE(hs->timeout_ms);
+		break;
+	case HCOMM_LAST_ERROR:
+		return get_text(hs, optval, optlen, len);
+	case HCOMM_CLASS:
+		val = READ_ONCE(hs->class);
+		break;
+	case HCOMM_RECVERR:
+		val = READ_ONCE(hs->recverr);
+		break;
+	default:
+		return -ENOPROTOOPT;
+	}
+	if (len < (int)sizeof(val))
+		return -EINVAL;
+	if (copy_to_user(optval, &val, sizeof(val)) ||
+	    put_user(sizeof(val), optlen))
+		return -EFAULT;
+	return 0;
+}

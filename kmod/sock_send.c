@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "sock.h"
+
+#include <linux/slab.h>
+#include <linux/uio.h>
+
+#include "msg.h"
+#include "session.h"
+#include "txlane.h"
+
+/* One destination may hold this part of the send buffer. */
+enum { DEST_SHARE = 4 };
+
+bool hcomm_sock_writable(const struct hcomm_sock *hs)
+{
+	return atomic_read(&hs->wmem) < READ_ONCE(hs->sk.sk_sndbuf);
+}
+
+/* There is room, or an error: whoever waits to send looks again. */
+void hcomm_sock_room(struct hcomm_sock *hs)
+{
+	struct sock *sk = &hs->sk;
+	struct socket_wq *wq;
+
+	rcu_read_lock();
+	wq = rcu_dereference(sk->sk_wq);
+	/* sk_write_space() of the core looks at sk_wmem_alloc: not ours. */
+	if (skwq_has_sleeper(wq)) {
+		wake_up_interruptible_sync_poll(&wq->wait, EPOLLOUT |
+						EPOLLWRNORM | EPOLLWRBAND);
+		sk_wake_async(sk, SOCK_WAKE_SPACE, POLL_OUT);
+	}
+	rcu_read_unlock();
+}
+
+/* hcomm_msg.release: the message is acknowledged or given up. */
+static void msg_done(struct hcomm_msg *msg)
+{
+	struct hcomm_sock *hs = msg->owner;
+	int left;
+
+	atomic_sub(msg->len, &hs->wbytes);
+	left = atomic_sub_return(msg->truesize, &hs->wmem);
+	/* Not for every message: a third of the buffer is worth a wake-up. */
+	if (left + (int)msg->truesize >= READ_ONCE(hs->sk.sk_sndbuf) ||
+	    left < READ_ONCE(hs->sk.sk_sndbuf) / 3 * 2)
+		hcomm_sock_room(hs);
+	sock_put(&hs->sk);
+}
+
+static void own_msg(struct hcomm_sock *hs, struct hcomm_msg *msg)
+{
+	msg->owner = hs;
+	msg->release = msg_done;
+	sock_hold(&hs->sk);
+	atomic_add(msg->truesize, &hs->wmem);
+	atomic_add(msg->len, &hs->wbytes);
+}
+
+static int pending_error(struct hcomm_sock *hs)
+{
+	int err = sock_error(&hs->sk);
+
+	if (err)
+		return err;
+	if (READ_ONCE(hs->sk.sk_shutdown) & SEND_SHUTDOWN)
+		return -EPIPE;
+	return 0;
+}
+
+/* Waits until @cond or an error or a signal; 0: @cond holds. */
+#define wait_for(hs, timeo, cond)					\
+({									\
+	DEFINE_WAIT_FUNC(_wait, woken_wake_function);			\
+	int _err = 0;							\
+									\
+	add_wait_queue(sk_sleep(&(hs)->sk), &_wait);			\
+	while (!(cond)) {						\
+		_err = pending_error(hs);				\
+		if (_err)						\
+			break;						\
+		_err = -EAGAIN;						\
+		if (!*(timeo))						\
+			break;						\
+		_err = sock_intr_errno(*(timeo));			\
+		if (signal_pending(current))				\
+			break;						\
+		_err = 0;						\
+		*(timeo) = wait_woken(&_wait, TASK_INTERRUPTIBLE,	\
+				      *(timeo));			\
+	}								\
+	remove_wait_queue(sk_sleep(&(hs)->sk), &_wait);			\
+	_err;								\
+})
+
+static struct hlist_head *bucket(struct hcomm_sock *hs, u32 node, u32 port)
+{
+	return &hs->dests[hash_32(node ^ hash_32(port, 32), 6)];
+}
+
+static struct hcomm_dest *find_dest(struct hcomm_sock *hs, u32 node, u32 port)
+{
+	struct hcomm_dest *d;
+
+	lockdep_assert_held(&hs->lock);
+	hlist_for_each_entry(d, bucket(hs, node, port), node_list)
+		if (d->node == node && d->port == port)
+			return d;
+	return NULL;
+}
+
+static void dest_acked(struct hcomm_txlane *lane)
+{
+	struct hcomm_dest *d = lane->owner;
+	struct hcomm_sock *hs = d->hs;
+
+	if (!READ_ONCE(d->congested))
+		return;
+	if (lane->end - lane->una < READ_ONCE(hs->sk.sk_sndbuf) / DEST_SHARE) {
+		WRITE_ONCE(d->congested, false);
+		hcomm_sock_queue_error(hs, d->node, d->port, 0, 0);
+		hcomm_sock_room(hs);
+	}
+}
+
+static void dest_failed(struct hcomm_txlane *lane, int err, u32 lost)
+{
+	struct hcomm_dest *d = lane->owner;
+	struct hcomm_sock *hs = d->hs;
+
+	spin_lock(&hs->lock);
+	hs->drops += lost;
+	d->lane = NULL;
+	d->congested = false;
+	spin_unlock(&hs->lock);
+	hcomm_sock_queue_error(hs, d->node, d->port, err, lost);
+	hcomm_sock_room(hs);
+	/* The reference of the destination. */
+	hcomm_txlane_put(lane);
+}
+
+static const struct hcomm_txlane_ops dest_ops = {
+	.acked = dest_acked, .failed = dest_failed,
+};
+
+static struct hcomm_txlane *open_dest(struct hcomm_sock *hs,
+				      struct hcomm_dest *d)
+{
+	struct hcomm_txlane_config cfg = {
+		.src_port = hs->local_port, .dst_port = d->port,
+		.type = SOCK_RDM, .class = READ_ONCE(hs->class),
+		.timeout_ms = READ_ONCE(hs->timeout_ms),
+		.ops = &dest_ops, .owner = d,
+	};
+	struct hcomm_session *s;
+	struct hcomm_txlane *lane;
+
+	s = hcomm_session_get(hs->hn, d->node);
+	if (IS_ERR(s)) {
+		if (PTR_ERR(s) == -EHOSTUNREACH)
+			hcomm_sock_say(hs, "no route to node %u", d->node);
+		return ERR_CAST(s);
+	}
+	spin_lock_bh(&s->lock);
+	lane = hcomm_txlane_open_locked(s, &cfg, GFP_ATOMIC | __GFP_ACCOUNT);
+	if (!IS_ERR(lane)) {
+		/* It can fail only after the session's lock is released. */
+		spin_lock(&hs->lock);
+		d->lane = lane;
+		refcount_inc(&lane->ref);
+		spin_unlock(&hs->lock);
+	}
+	spin_unlock_bh(&s->lock);
+	hcomm_session_put(s);
+	return lane;
+}
+
+/* The lane to a destination, with a reference; tx_mutex is held. */
+static struct hcomm_txlane *dest_lane(struct hcomm_sock *hs, u32 node, u32 port,
+				      struct hcomm_dest **dest)
+{
+	struct hcomm_txlane *lane = NULL;
+	struct hcomm_dest *d;
+
+	spin_lock_bh(&hs->lock);
+	d = find_dest(hs, node, port);
+	if (d && d->lane) {
+		lane = d->lane;
+		refcount_inc(&lane->ref);
+	}
+	spin_unlock_bh(&hs->lock);
+	if (!d) {
+		d = kzalloc(sizeof(*d), GFP_KERNEL_ACCOUNT);
+		if (!d)
+			return ERR_PTR(-ENOMEM);
+		d->hs = hs;
+		d->node = node;
+		d->port = port;
+		spin_lock_bh(&hs->lock);
+		hlist_add_head(&d->node_list, bucket(hs, node, port));
+		spin_unlock_bh(&hs->lock);
+	}
+	*dest = d;
+	return lane ? lane : open_dest(hs, d);
+}
+
+static bool dest_room(struct hcomm_sock *hs, struct hcomm_txlane *lane,
+		      u32 len)
+{
+	u64 queued = READ_ONCE(lane->end) - READ_ONCE(lane->una);
+
+	return !queued || READ_ONCE(lane->err) ||
+	       queued + len <= READ_ONCE(hs->sk.sk_sndbuf) / DEST_SHARE;
+}
+
+static int send_rdm(struct hcomm_sock *hs, struct hcomm_msg *msg,
+		    const struct sockaddr_hcomm *sa, long *timeo)
+{
+	struct hcomm_txlane *lane;
+	struct hcomm_dest *d;
+	int err;
+
+	lane = dest_lane(hs, sa->shc_node, sa->shc_port, &d);
+	if (IS_ERR(lane))
+		return PTR_ERR(lane);
+	err = wait_for(hs, timeo, dest_room(hs, lane, msg->len));
+	if (err == -EAGAIN) {
+		err = -ENOBUFS;
+		WRITE_ONCE(d->congested, true);
+		hcomm_sock_say(hs, "port %u of node %u takes no more now",
+			       d->port, d->node);
+		/* It may have emptied before it could see the flag. */
+		smp_mb();
+		if (dest_room(hs, lane, msg->len)) {
+			WRITE_ONCE(d->congested, false);
+			err = 0;
+		}
+	}
+	if (!err) {
+		own_msg(hs, msg);
+		err = hcomm_txlane_send(lane, msg);
+	}
+	hcomm_txlane_put(lane);
+	return err;
+}
+
+static int send_connected(struct hcomm_sock *hs, struct hcomm_msg *msg)
+{
+	struct hcomm_txlane *lane;
+	int err;
+
+	spin_lock_bh(&hs->lock);
+	lane = hs->tx;
+	if (lane)
+		refcount_inc(&lane->ref);
+	spin_unlock_bh(&hs->lock);
+	if (!lane)
+		return -EPIPE;
+	own_msg(hs, msg);
+	err = hcomm_txlane_send(lane, msg);
+	hcomm_txlane_put(lane);
+	return err;
+}
+
+static int check_dest(struct hcomm_sock *hs, struct msghdr *msg,
+		      struct sockaddr_hcomm *sa)
+{
+	int err;
+
+	if (hs->sk.sk_type != SOCK_RDM) {
+		if (msg->msg_namelen)
+			return READ_ONCE(hs->sk.sk_state) ==
+				HCOMM_SS_CONNECTED ? -EISCONN : -EOPNOTSUPP;
+		return 0;
+	}
+	if (msg->msg_name) {
+		err = hcomm_sock_check_addr(msg->msg_name, msg->msg_namelen);
+		if (err)
+			return err;
+		*sa = *(struct sockaddr_hcomm *)msg->msg_name;
+		if (!sa->shc_node || !sa->shc_port)
+			return -EADDRNOTAVAIL;
+		return 0;
+	}
+	if (!hs->remote_node)
+		return -EDESTADDRREQ;
+	sa->shc_node = hs->remote_node;
+	sa->shc_port = hs->remote_port;
+	return 0;
+}
+
+/* One message, or one piece of a stream. */
+static int send_one(struct hcomm_sock *hs, struct msghdr *m, u32 len,
+		    const struct sockaddr_hcomm *sa, long *timeo)
+{
+	struct hcomm_msg *msg;
+	int err;
+
+	err = pending_error(hs);
+	if (err)
+		return err;
+	err = wait_for(hs, timeo, hcomm_sock_writable(hs));
+	if (err)
+		return err;
+	msg = hcomm_msg_alloc(len, HCOMM_KIND_DATA, GFP_KERNEL_ACCOUNT);
+	if (!msg)
+		return -ENOMEM;
+	/* No lock of the socket is held: user memory may be slow to come. */
+	err = hcomm_msg_fill(msg, &m->msg_iter);
+	if (!err)
+		err = hs->sk.sk_type == SOCK_RDM ?
+			send_rdm(hs, msg, sa, timeo) : send_connected(hs, msg);
+	if (err)
+		hcomm_msg_free(msg);
+	return err;
+}
+
+static int send_all(struct hcomm_sock *hs, struct msghdr *m, size_t len,
+		    const struct sockaddr_hcomm *sa, long timeo)
+{
+	size_t done = 0;
+	u32 n;
+	int err;
+
+	if (hs->sk.sk_type != SOCK_STREAM) {
+		err = send_one(hs, m, len, sa, &timeo);
+		if (err)
+			return err;
+		hs->tx_msgs++;
+		hcomm_count(hs->hn, msgs_sent);
+		return len;
+	}
+	while (done < len) {
+		n = min_t(size_t, len - done, HCOMM_STREAM_PIECE);
+		err = send_one(hs, m, n, sa, &timeo);
+		if (err)
+			return done ? done : err;
+		done += n;
+		hs->tx_msgs++;
+	}
+	return done;
+}
+
+int hcomm_sock_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
+{
+	const int known = MSG_DONTWAIT | MSG_NOSIGNAL | MSG_EOR |
+			  MSG_CMSG_COMPAT;
+	struct hcomm_sock *hs = hcomm_sk(sock->sk);
+	struct sockaddr_hcomm sa = {};
+	struct sock *sk = sock->sk;
+	int err;
+
+	if (msg->msg_flags & ~known)
+		return -EOPNOTSUPP;
+	if (msg->msg_controllen)
+		return -EINVAL;
+	err = check_dest(hs, msg, &sa);
+	if (err)
+		return err;
+	if (sock->type != SOCK_STREAM && len > HCOMM_MAX_MSG_LEN) {
+		hcomm_sock_say(hs, "message of %zu bytes, the limit is %u", len,
+			       HCOMM_MAX_MSG_LEN);
+		return -EMSGSIZE;
+	}
+	/* EAGAIN would be for ever. */
+	if (sock->type != SOCK_STREAM && len > READ_ONCE(sk->sk_sndbuf)) {
+		hcomm_sock_say(hs, "message of %zu bytes, SO_SNDBUF is %d", len,
+			       sk->sk_sndbuf);
+		return -EMSGSIZE;
+	}
+	if (sock->type == SOCK_RDM) {
+		lock_sock(sk);
+		err = hcomm_sock_autobind(hs);
+		release_sock(sk);
+		if (err)
+			return err;
+	} else if (READ_ONCE(sk->sk_state) != HCOMM_SS_CONNECTED) {
+		err = sock_error(sk);
+		if (!err)
+			err = READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN ?
+				-EPIPE : -ENOTCONN;
+		goto out;
+	}
+	err = mutex_lock_interruptible(&hs->tx_mutex);
+	if (err) {
+		err = sock_intr_errno(sock_sndtimeo(sk, msg->msg_flags &
+						    MSG_DONTWAIT));
+		goto out;
+	}
+	err = send_all(hs, msg, len, &sa,
+		       sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT));
+	mutex_unlock(&hs->tx_mutex);
+out:
+	if (err == -EPIPE && sock->type == SOCK_STREAM &&
+	    !(msg->msg_flags & MSG_NOSIGNAL))
+		send_sig(SIGPIPE, current, 0);
+	return err;
+}
+
+/* The peer reads the end behind what was sent. */
+int hcomm_sock_shutdown_tx(struct hcomm_sock *hs)
+{
+	struct hcomm_txlane *lane;
+	struct hcomm_msg *fin;
+	int err = 0;
+
+	fin = hcomm_msg_alloc(0, HCOMM_KIND_FIN, GFP_KERNEL_ACCOUNT);
+	if (!fin)
+		return -ENOMEM;
+	spin_lock_bh(&hs->lock);
+	lane = hs->tx;
+	if (lane)
+		refcount_inc(&lane->ref);
+	spin_unlock_bh(&hs->lock);
+	if (lane) {
+		err = hcomm_txlane_send(lane, fin);
+		hcomm_txlane_put(lane);
+	}
+	if (!lane || err)
+		hcomm_msg_free(fin);
+	/* Said before, or nobody is left to be told. */
+	return 0;
+}
+
+void hcomm_sock_close_dests(struct hcomm_sock *hs)
+{
+	struct hcomm_txlane *lane;
+	struct hlist_node *next;
+	struct hcomm_dest *d;
+	int i;
+
+	for (i = 0; i < HCOMM_DEST_BUCKETS; i++) {
+		hlist_for_each_entry_safe(d, next, &hs->dests[i], node_list) {
+			spin_lock_bh(&hs->lock);
+			lane = d->lane;
+			if (lane)
+				refcount_inc(&lane->ref);
+			spin_unlock_bh(&hs->lock);
+			if (lane)
+				hcomm_txlane_detach(lane, false);
+			hlist_del(&d->node_list);
+			kfree(d);
+		}
+	}
+}

@@ -1,0 +1,820 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The tcp transport. A link has two connections, one for heartbeats and one
+ * for the rest, so that heartbeats do not wait behind bulk data. The node with
+ * the lower number connects. Each connection begins with a greeting that says
+ * which link it belongs to; then come packets, each behind its length.
+ */
+#include "tcp.h"
+
+#include <linux/delay.h>
+#include <linux/in6.h>
+#include <linux/netlink.h>
+#include <linux/slab.h>
+#include <linux/tcp.h>
+#include <linux/workqueue.h>
+#include <net/ipv6.h>
+#include <net/tcp.h>
+
+#include <asm/unaligned.h>
+
+#include "link.h"
+#include "peer.h"
+
+enum {
+	TCP_GREETING = 0x484d4331,	/* "HMC1" */
+	TCP_GREETING_LEN = 20,
+	TCP_GREETING_MS = 500,
+	TCP_PACKET = 32768,
+	TCP_QUEUE = 1 << 20,
+	TCP_RETRY_MS = 500,
+	TCP_PENDING = 32,
+	TCP_BUDGET = 64,
+};
+
+enum conn_kind { CONN_CONTROL, CONN_BULK, CONN_KINDS };
+
+/**
+ * struct conn - one of the two connections of a link
+ * @tl: the link's transport state
+ * @kind: enum conn_kind
+ * @sock: the connection, NULL: none; under tcp_link.mutex, read by callbacks
+ *	through sk_user_data
+ * @tx: sends what is queued
+ * @rx: receives
+ * @queue: packets with their length in front
+ * @bytes: of @queue
+ * @rx_skb: the packet that is being received
+ * @rx_have: bytes of it, or of @rx_len while that is incomplete
+ * @rx_len: its length as it came
+ */
+struct conn {
+	struct tcp_link *tl;
+	enum conn_kind kind;
+	struct socket *sock;
+	struct work_struct tx;
+	struct work_struct rx;
+	struct sk_buff_head queue;
+	atomic_t bytes;
+	struct sk_buff *rx_skb;
+	u32 rx_have;
+	u8 rx_len[4];
+};
+
+/**
+ * struct tcp_link - what a link has of this transport
+ * @link: the link
+ * @listener: where the peer connects to
+ * @mutex: protects the sockets of @conn
+ * @connect: makes the connections
+ * @broken: closes them
+ * @tried: when they were tried last
+ * @dead: the link goes
+ * @conn: the connections
+ */
+struct tcp_link {
+	struct hcomm_link *link;
+	struct listener *listener;
+	struct mutex mutex;
+	struct work_struct connect;
+	struct work_struct broken;
+	unsigned long tried;
+	bool dead;
+	struct conn conn[CONN_KINDS];
+};
+
+/**
+ * struct listener - a listening socket that links share
+ * @list: in the list of all, under listeners_lock
+ * @hn: namespace
+ * @sock: the socket
+ * @local: its address
+ * @ifindex: its device
+ * @users: links
+ * @accept: takes connections
+ * @pending: greetings being waited for
+ */
+struct listener {
+	struct list_head list;
+	struct hcomm_net *hn;
+	struct socket *sock;
+	union hcomm_addr local;
+	int ifindex;
+	u32 users;
+	struct work_struct accept;
+	atomic_t pending;
+};
+
+/**
+ * struct greeting - a connection that has not said yet what it is for
+ * @work: reads the greeting
+ * @ls: where it came in
+ * @sock: the connection
+ */
+struct greeting {
+	struct work_struct work;
+	struct listener *ls;
+	struct socket *sock;
+};
+
+static struct workqueue_struct *tcp_wq;
+static LIST_HEAD(listeners);
+static DEFINE_MUTEX(listeners_lock);
+
+static int addr_len(const union hcomm_addr *a)
+{
+	return a->sa.sa_family == AF_INET6 ? sizeof(a->in6) : sizeof(a->in);
+}
+
+static bool connects(const struct hcomm_link *link)
+{
+	return READ_ONCE(link->hn->conf.node) < link->peer->node;
+}
+
+static void conn_ready(struct sock *sk)
+{
+	struct conn *c;
+
+	rcu_read_lock();
+	c = rcu_dereference_sk_user_data(sk);
+	if (c)
+		queue_work(tcp_wq, &c->rx);
+	rcu_read_unlock();
+}
+
+static void conn_space(struct sock *sk)
+{
+	struct conn *c;
+
+	rcu_read_lock();
+	c = rcu_dereference_sk_user_data(sk);
+	if (c && sk_stream_is_writeable(sk))
+		queue_work(tcp_wq, &c->tx);
+	rcu_read_unlock();
+}
+
+static void conn_state(struct sock *sk)
+{
+	struct conn *c;
+
+	rcu_read_lock();
+	c = rcu_dereference_sk_user_data(sk);
+	if (c && sk->sk_state != TCP_ESTABLISHED)
+		queue_work(tcp_wq, &c->tl->broken);
+	rcu_read_unlock();
+}
+
+static void set_callbacks(struct conn *c, struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+
+	lock_sock(sk);
+	write_lock_bh(&sk->sk_callback_lock);
+	rcu_assign_sk_user_data(sk, c);
+	sk->sk_data_ready = conn_ready;
+	sk->sk_write_space = conn_space;
+	sk->sk_state_change = conn_state;
+	write_unlock_bh(&sk->sk_callback_lock);
+	release_sock(sk);
+}
+
+static void close_sock(struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+
+	write_lock_bh(&sk->sk_callback_lock);
+	rcu_assign_sk_user_data(sk, NULL);
+	write_unlock_bh(&sk->sk_callback_lock);
+	synchronize_rcu();
+	kernel_sock_shutdown(sock, SHUT_RDWR);
+	sock_release(sock);
+}
+
+static void close_conn(struct conn *c)
+{
+	struct socket *sock = c->sock;
+
+	lockdep_assert_held(&c->tl->mutex);
+	if (sock) {
+		WRITE_ONCE(c->sock, NULL);
+		close_sock(sock);
+	}
+	skb_queue_purge(&c->queue);
+	atomic_set(&c->bytes, 0);
+	kfree_skb(c->rx_skb);
+	c->rx_skb = NULL;
+	c->rx_have = 0;
+}
+
+static void set_socket(struct socket *sock)
+{
+	tcp_sock_set_nodelay(sock->sk);
+	sock->sk->sk_allocation = GFP_NOFS | __GFP_NOWARN;
+	/* What the kernel gave up on is noticed by heartbeats much earlier. */
+	tcp_sock_set_user_timeout(sock->sk, 10000);
+}
+
+/* Installs a connection that works in both directions. */
+static void install(struct tcp_link *tl, enum conn_kind kind,
+		    struct socket *sock)
+{
+	struct conn *c = &tl->conn[kind];
+
+	mutex_lock(&tl->mutex);
+	if (tl->dead) {
+		mutex_unlock(&tl->mutex);
+		sock_release(sock);
+		return;
+	}
+	close_conn(c);
+	set_socket(sock);
+	WRITE_ONCE(c->sock, sock);
+	set_callbacks(c, sock);
+	mutex_unlock(&tl->mutex);
+	/* Something may have come before the callbacks were there. */
+	queue_work(tcp_wq, &c->rx);
+	queue_work(tcp_wq, &c->tx);
+}
+
+static int send_greeting(struct hcomm_link *link, struct socket *sock,
+			 enum conn_kind kind)
+{
+	u8 buf[TCP_GREETING_LEN];
+	struct kvec kv = { .iov_base = buf, .iov_len = sizeof(buf) };
+	struct msghdr msg = { .msg_flags = MSG_NOSIGNAL };
+	int n;
+
+	put_unaligned_le32(TCP_GREETING, buf);
+	put_unaligned_le32(READ_ONCE(link->hn->conf.node), buf + 4);
+	put_unaligned_le32(link->peer->node, buf + 8);
+	put_unaligned_le32(link->id, buf + 12);
+	put_unaligned_le32(kind, buf + 16);
+	n = kernel_sendmsg(sock, &msg, &kv, 1, sizeof(buf));
+	return n == sizeof(buf) ? 0 : n < 0 ? n : -EPIPE;
+}
+
+static int connect_one(struct tcp_link *tl, enum conn_kind kind)
+{
+	struct hcomm_link *link = tl->link;
+	union hcomm_addr local = link->local;
+	struct socket *sock;
+	int err;
+
+	err = sock_create_kern(link->hn->net, local.sa.sa_family, SOCK_STREAM,
+			       IPPROTO_TCP, &sock);
+	if (err)
+		return err;
+	sock->sk->sk_bound_dev_if = link->ifindex;
+	sock->sk->sk_sndtimeo = msecs_to_jiffies(2000);
+	/* Any port: the one of the link is the listener's. */
+	if (local.sa.sa_family == AF_INET6)
+		local.in6.sin6_port = 0;
+	else
+		local.in.sin_port = 0;
+	err = kernel_bind(sock, &local.sa, addr_len(&local));
+	if (!err)
+		err = kernel_connect(sock, &link->remote.sa,
+				     addr_len(&link->remote), 0);
+	if (!err)
+		err = send_greeting(link, sock, kind);
+	if (err) {
+		sock_release(sock);
+		return err;
+	}
+	install(tl, kind, sock);
+	return 0;
+}
+
+static void do_connect(struct work_struct *w)
+{
+	struct tcp_link *tl = container_of(w, struct tcp_link, connect);
+	int kind;
+
+	for (kind = 0; kind < CONN_KINDS && !READ_ONCE(tl->dead); kind++)
+		if (!READ_ONCE(tl->conn[kind].sock) && connect_one(tl, kind))
+			break;
+}
+
+static void do_broken(struct work_struct *w)
+{
+	struct tcp_link *tl = container_of(w, struct tcp_link, broken);
+	bool any = false;
+	int kind;
+
+	mutex_lock(&tl->mutex);
+	for (kind = 0; kind < CONN_KINDS; kind++) {
+		any |= tl->conn[kind].sock != NULL;
+		close_conn(&tl->conn[kind]);
+	}
+	mutex_unlock(&tl->mutex);
+	if (!any)
+		return;
+	hcomm_link_event(tl->link, HCOMM_LINK_EV_CONN_LOST);
+	hcomm_link_event(tl->link, HCOMM_LINK_EV_RETRY);
+}
+
+/* Reads up to @len bytes; 0: none now, negative: the connection is over. */
+static int read_some(struct socket *sock, void *p, u32 len)
+{
+	struct kvec kv = { .iov_base = p, .iov_len = len };
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT };
+	int n = kernel_recvmsg(sock, &msg, &kv, 1, len, MSG_DONTWAIT);
+
+	if (n == -EAGAIN)
+		return 0;
+	return n ? n : -ECONNRESET;
+}
+
+/* One step of receiving: 1: go on, 0: nothing there, else an error. */
+static int receive_step(struct conn *c, struct socket *sock)
+{
+	struct sk_buff *skb = c->rx_skb;
+	u32 len;
+	int n;
+
+	if (!skb) {
+		n = read_some(sock, c->rx_len + c->rx_have, 4 - c->rx_have);
+		if (n <= 0)
+			return n;
+		c->rx_have += n;
+		if (c->rx_have < 4)
+			return 1;
+		len = get_unaligned_le32(c->rx_len);
+		if (!len || len > TCP_PACKET)
+			return -EBADMSG;
+		skb = alloc_skb(len, GFP_KERNEL);
+		if (!skb)
+			return -ENOMEM;
+		skb_put(skb, len);
+		c->rx_skb = skb;
+		c->rx_have = 0;
+	}
+	n = read_some(sock, skb->data + c->rx_have, skb->len - c->rx_have);
+	if (n <= 0)
+		return n;
+	c->rx_have += n;
+	if (c->rx_have < skb->len)
+		return 1;
+	c->rx_skb = NULL;
+	c->rx_have = 0;
+	local_bh_disable();
+	rcu_read_lock();
+	hcomm_link_receive_on(c->tl->link, skb, 0, skb->len);
+	rcu_read_unlock();
+	local_bh_enable();
+	consume_skb(skb);
+	return 1;
+}
+
+static void do_rx(struct work_struct *w)
+{
+	struct conn *c = container_of(w, struct conn, rx);
+	struct tcp_link *tl = c->tl;
+	u32 budget = TCP_BUDGET;
+	int err = 0;
+
+	mutex_lock(&tl->mutex);
+	while (c->sock && budget--) {
+		err = receive_step(c, c->sock);
+		if (err <= 0)
+			break;
+	}
+	mutex_unlock(&tl->mutex);
+	rcu_read_lock();
+	hcomm_link_receive_done(tl->link);
+	rcu_read_unlock();
+	if (err < 0)
+		queue_work(tcp_wq, &tl->broken);
+	else if (err > 0)
+		queue_work(tcp_wq, &c->rx);
+}
+
+/* Sends the first packet, or the rest of it; 0, -EAGAIN or an error. */
+static int transmit_step(struct conn *c, struct sk_buff *skb)
+{
+	struct kvec kv = { .iov_base = skb->data, .iov_len = skb->len };
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+	int n;
+
+	if (!skb_queue_empty_lockless(&c->queue))
+		msg.msg_flags |= MSG_MORE;
+	n = kernel_sendmsg(c->sock, &msg, &kv, 1, skb->len);
+	if (n < 0)
+		return n;
+	atomic_sub(n, &c->bytes);
+	if (n < skb->len) {
+		skb_pull(skb, n);
+		return -EAGAIN;
+	}
+	return 0;
+}
+
+static void do_tx(struct work_struct *w)
+{
+	struct conn *c = container_of(w, struct conn, tx);
+	struct tcp_link *tl = c->tl;
+	struct sk_buff *skb;
+	int err = 0;
+
+	mutex_lock(&tl->mutex);
+	while (c->sock && (skb = skb_dequeue(&c->queue))) {
+		err = transmit_step(c, skb);
+		if (!err) {
+			consume_skb(skb);
+			continue;
+		}
+		if (err != -EAGAIN) {
+			kfree_skb(skb);
+			break;
+		}
+		skb_queue_head(&c->queue, skb);
+		set_bit(SOCK_NOSPACE, &c->sock->flags);
+		/* Room may have come between the attempt and the flag. */
+		if (sk_stream_is_writeable(c->sock->sk))
+			continue;
+		break;
+	}
+	mutex_unlock(&tl->mutex);
+	if (err && err != -EAGAIN)
+		queue_work(tcp_wq, &tl->broken);
+	else if (atomic_read(&c->bytes) < TCP_QUEUE / 2)
+		hcomm_link_kick(tl->link);
+}
+
+/* The link that a greeting names, if it may come from there. */
+static struct tcp_link *find_link(struct listener *ls, const u8 *g,
+				  const struct in6_addr *from)
+{
+	struct hcomm_net *hn = ls->hn;
+	struct hcomm_link *link;
+	struct hcomm_peer *peer;
+
+	if (get_unaligned_le32(g) != TCP_GREETING ||
+	    get_unaligned_le32(g + 8) != READ_ONCE(hn->conf.node))
+		return NULL;
+	peer = hcomm_peer_find(hn, get_unaligned_le32(g + 4));
+	if (!peer)
+		return NULL;
+	list_for_each_entry_rcu(link, &peer->links, peer_node) {
+		struct tcp_link *tl = link->tp;
+
+		if (link->id == get_unaligned_le32(g + 12) &&
+		    link->transport->type == HCOMM_TRANSPORT_TCP &&
+		    !READ_ONCE(link->dead) && tl->listener == ls &&
+		    ipv6_addr_equal(&link->key.addr, from) && !connects(link) &&
+		    hcomm_link_get(link))
+			return tl;
+	}
+	return NULL;
+}
+
+static bool remote_addr(struct socket *sock, struct in6_addr *a)
+{
+	union hcomm_addr r = {};
+
+	if (kernel_getpeername(sock, &r.sa) < 0)
+		return false;
+	if (r.sa.sa_family == AF_INET6)
+		*a = r.in6.sin6_addr;
+	else
+		ipv6_addr_set_v4mapped(r.in.sin_addr.s_addr, a);
+	return true;
+}
+
+/* Strangers are not even listened to. */
+static bool known_remote(struct hcomm_net *hn, const struct in6_addr *a)
+{
+	struct hcomm_peer *peer;
+	struct hcomm_link *link;
+	bool known = false;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(peer, &hn->peer_list, list)
+		list_for_each_entry_rcu(link, &peer->links, peer_node)
+			known |= ipv6_addr_equal(&link->key.addr, a);
+	rcu_read_unlock();
+	return known;
+}
+
+static void do_greeting(struct work_struct *w)
+{
+	struct greeting *g = container_of(w, struct greeting, work);
+	u8 buf[TCP_GREETING_LEN];
+	struct kvec kv = { .iov_base = buf, .iov_len = sizeof(buf) };
+	struct msghdr msg = {};
+	struct tcp_link *tl = NULL;
+	struct in6_addr from;
+	u32 kind = 0;
+	int n;
+
+	g->sock->sk->sk_rcvtimeo = msecs_to_jiffies(TCP_GREETING_MS);
+	n = kernel_recvmsg(g->sock, &msg, &kv, 1, sizeof(buf), MSG_WAITALL);
+	if (n == sizeof(buf) && remote_addr(g->sock, &from)) {
+		kind = get_unaligned_le32(buf + 16);
+		rcu_read_lock();
+		if (kind < CONN_KINDS)
+			tl = find_link(g->ls, buf, &from);
+		rcu_read_unlock();
+	}
+	if (tl) {
+		install(tl, kind, g->sock);
+		hcomm_link_put(tl->link);
+	} else {
+		hcomm_count(g->ls->hn, rx_unknown);
+		sock_release(g->sock);
+	}
+	atomic_dec(&g->ls->pending);
+	kfree(g);
+}
+
+static void do_accept_conns(struct work_struct *w)
+{
+	struct listener *ls = container_of(w, struct listener, accept);
+	struct in6_addr from;
+	struct greeting *g;
+	struct socket *sock;
+
+	while (!kernel_accept(ls->sock, &sock, O_NONBLOCK)) {
+		g = NULL;
+		if (remote_addr(sock, &from) && known_remote(ls->hn, &from) &&
+		    atomic_read(&ls->pending) < TCP_PENDING)
+			g = kmalloc(sizeof(*g), GFP_KERNEL);
+		if (!g) {
+			hcomm_count(ls->hn, rx_unknown);
+			sock_release(sock);
+			continue;
+		}
+		g->ls = ls;
+		g->sock = sock;
+		INIT_WORK(&g->work, do_greeting);
+		atomic_inc(&ls->pending);
+		queue_work(tcp_wq, &g->work);
+	}
+}
+
+static void listener_ready(struct sock *sk)
+{
+	struct listener *ls;
+
+	rcu_read_lock();
+	ls = rcu_dereference_sk_user_data(sk);
+	/* An accepted socket inherits the callback before it has its own. */
+	if (ls && sk->sk_state == TCP_LISTEN)
+		queue_work(tcp_wq, &ls->accept);
+	rcu_read_unlock();
+}
+
+static int open_listener(struct listener *ls, struct netlink_ext_ack *extack)
+{
+	struct socket *sock;
+	int err;
+
+	err = sock_create_kern(ls->hn->net, ls->local.sa.sa_family, SOCK_STREAM,
+			       IPPROTO_TCP, &sock);
+	if (err)
+		return err;
+	sock_set_reuseaddr(sock->sk);
+	if (ls->local.sa.sa_family == AF_INET6)
+		ip6_sock_set_v6only(sock->sk);
+	sock->sk->sk_bound_dev_if = ls->ifindex;
+	err = kernel_bind(sock, &ls->local.sa, addr_len(&ls->local));
+	if (err) {
+		if (err == -EADDRNOTAVAIL)
+			NL_SET_ERR_MSG(extack,
+				       "local address is not of this host");
+		else if (err == -EADDRINUSE)
+			NL_SET_ERR_MSG(extack,
+				       "local address and port are in use");
+		goto err_release;
+	}
+	ls->sock = sock;
+	write_lock_bh(&sock->sk->sk_callback_lock);
+	/* Not for the sockets that it accepts. */
+	__rcu_assign_sk_user_data_with_flags(sock->sk, ls, SK_USER_DATA_NOCOPY);
+	sock->sk->sk_data_ready = listener_ready;
+	write_unlock_bh(&sock->sk->sk_callback_lock);
+	err = kernel_listen(sock, TCP_PENDING);
+	if (err)
+		goto err_release;
+	return 0;
+
+err_release:
+	sock_release(sock);
+	return err;
+}
+
+static bool same_local(const struct listener *ls, const struct hcomm_link *link)
+{
+	return ls->hn == link->hn && ls->ifindex == link->ifindex &&
+	       !memcmp(&ls->local, &link->local, addr_len(&ls->local));
+}
+
+static struct listener *get_listener(struct hcomm_link *link,
+				     struct netlink_ext_ack *extack)
+{
+	struct listener *ls;
+	int err;
+
+	mutex_lock(&listeners_lock);
+	list_for_each_entry(ls, &listeners, list)
+		if (same_local(ls, link)) {
+			ls->users++;
+			goto out;
+		}
+	ls = kzalloc(sizeof(*ls), GFP_KERNEL_ACCOUNT);
+	if (!ls) {
+		ls = ERR_PTR(-ENOMEM);
+		goto out;
+	}
+	ls->hn = link->hn;
+	ls->local = link->local;
+	ls->ifindex = link->ifindex;
+	ls->users = 1;
+	INIT_WORK(&ls->accept, do_accept_conns);
+	err = open_listener(ls, extack);
+	if (err) {
+		kfree(ls);
+		ls = ERR_PTR(err);
+		goto out;
+	}
+	list_add(&ls->list, &listeners);
+out:
+	mutex_unlock(&listeners_lock);
+	return ls;
+}
+
+static void put_listener(struct listener *ls)
+{
+	bool last;
+
+	mutex_lock(&listeners_lock);
+	last = !--ls->users;
+	if (last)
+		list_del(&ls->list);
+	mutex_unlock(&listeners_lock);
+	if (!last)
+		return;
+	write_lock_bh(&ls->sock->sk->sk_callback_lock);
+	rcu_assign_sk_user_data(ls->sock->sk, NULL);
+	write_unlock_bh(&ls->sock->sk->sk_callback_lock);
+	synchronize_rcu();
+	cancel_work_sync(&ls->accept);
+	/* Each greeting ends by itself in TCP_GREETING_MS. */
+	while (atomic_read(&ls->pending))
+		msleep(10);
+	sock_release(ls->sock);
+	kfree(ls);
+}
+
+static int attach(struct hcomm_link *link, struct netlink_ext_ack *extack)
+{
+	struct tcp_link *tl = kzalloc(sizeof(*tl), GFP_KERNEL_ACCOUNT);
+	int kind;
+
+	if (!tl)
+		return -ENOMEM;
+	tl->link = link;
+	mutex_init(&tl->mutex);
+	INIT_WORK(&tl->connect, do_connect);
+	INIT_WORK(&tl->broken, do_broken);
+	tl->tried = jiffies - msecs_to_jiffies(TCP_RETRY_MS);
+	for (kind = 0; kind < CONN_KINDS; kind++) {
+		struct conn *c = &tl->conn[kind];
+
+		c->tl = tl;
+		c->kind = kind;
+		INIT_WORK(&c->tx, do_tx);
+		INIT_WORK(&c->rx, do_rx);
+		skb_queue_head_init(&c->queue);
+	}
+	tl->listener = get_listener(link, extack);
+	if (IS_ERR(tl->listener)) {
+		int err = PTR_ERR(tl->listener);
+
+		kfree(tl);
+		return err;
+	}
+	link->tp = tl;
+	return 0;
+}
+
+static void detach(struct hcomm_link *link)
+{
+	struct tcp_link *tl = link->tp;
+	int kind;
+
+	mutex_lock(&tl->mutex);
+	WRITE_ONCE(tl->dead, true);
+	for (kind = 0; kind < CONN_KINDS; kind++)
+		close_conn(&tl->conn[kind]);
+	mutex_unlock(&tl->mutex);
+	/* Whoever sends does so under RCU, and the link is down by now. */
+	synchronize_rcu();
+	cancel_work_sync(&tl->connect);
+	for (kind = 0; kind < CONN_KINDS; kind++) {
+		cancel_work_sync(&tl->conn[kind].tx);
+		cancel_work_sync(&tl->conn[kind].rx);
+		skb_queue_purge(&tl->conn[kind].queue);
+	}
+	cancel_work_sync(&tl->broken);
+	put_listener(tl->listener);
+	kfree(tl);
+}
+
+static void try_connect(struct tcp_link *tl)
+{
+	if (!connects(tl->link) ||
+	    time_before(jiffies, tl->tried + msecs_to_jiffies(TCP_RETRY_MS)))
+		return;
+	tl->tried = jiffies;
+	queue_work(tcp_wq, &tl->connect);
+}
+
+static struct sk_buff *make_skb(struct hcomm_batch *b,
+				struct hcomm_batch_seg *seg)
+{
+	struct sk_buff *skb;
+
+	skb = alloc_skb(seg->len + 4, GFP_ATOMIC | __GFP_NOWARN);
+	if (!skb)
+		return NULL;
+	put_unaligned_le32(seg->len, skb_put(skb, 4));
+	hcomm_batch_copy(b, seg, skb_put(skb, seg->len));
+	return skb;
+}
+
+static int send(struct hcomm_link *link, struct hcomm_batch *b)
+{
+	struct tcp_link *tl = link->tp;
+	struct conn *c = &tl->conn[b->class == HCOMM_CLASS_CONTROL ?
+				   CONN_CONTROL : CONN_BULK];
+	struct sk_buff_head list;
+	struct sk_buff *skb;
+	u16 i;
+
+	if (!READ_ONCE(c->sock)) {
+		try_connect(tl);
+		/* A heartbeat that goes nowhere is not answered: that is all. */
+		return b->class == HCOMM_CLASS_CONTROL ? 0 : -EAGAIN;
+	}
+	if (atomic_read(&c->bytes) > TCP_QUEUE)
+		return -EAGAIN;
+	__skb_queue_head_init(&list);
+	for (i = 0; i < b->nr_seg; i++) {
+		skb = make_skb(b, &b->seg[i]);
+		if (!skb) {
+			__skb_queue_purge(&list);
+			return -ENOMEM;
+		}
+		__skb_queue_tail(&list, skb);
+	}
+	atomic_add(b->bytes + 4 * b->nr_seg, &c->bytes);
+	spin_lock(&c->queue.lock);
+	skb_queue_splice_tail(&list, &c->queue);
+	spin_unlock(&c->queue.lock);
+	queue_work(tcp_wq, &c->tx);
+	return 0;
+}
+
+static bool room(struct hcomm_link *link)
+{
+	struct tcp_link *tl = link->tp;
+
+	return atomic_read(&tl->conn[CONN_BULK].bytes) < TCP_QUEUE / 2;
+}
+
+static u32 max_packet(struct hcomm_link *link)
+{
+	return TCP_PACKET;
+}
+
+static const struct hcomm_transport tcp_transport = {
+	.name = "tcp",
+	.type = HCOMM_TRANSPORT_TCP,
+	.reliable = true,
+	.attach = attach,
+	.detach = detach,
+	.send = send,
+	.room = room,
+	.max_packet = max_packet,
+};
+
+int hcomm_tcp_init(void)
+{
+	int err;
+
+	/* As many at once as there are connections that wait for a greeting. */
+	tcp_wq = alloc_workqueue("hcomm_tcp", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!tcp_wq)
+		return -ENOMEM;
+	err = hcomm_transport_register(&tcp_transport);
+	if (err)
+		destroy_workqueue(tcp_wq);
+	return err;
+}
+
+void hcomm_tcp_exit(void)
+{
+	hcomm_transport_unregister(&tcp_transport);
+	destroy_workqueue(tcp_wq);
+}

@@ -1,0 +1,636 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "txlane.h"
+
+#include <linux/slab.h>
+
+#include "msg.h"
+#include "trace.h"
+
+static void lane_free(struct rcu_head *rcu)
+{
+	struct hcomm_txlane *lane = container_of(rcu, struct hcomm_txlane, rcu);
+
+	hcomm_session_put(lane->session);
+	kfree(lane);
+}
+
+void hcomm_txlane_put(struct hcomm_txlane *lane)
+{
+	if (refcount_dec_and_test(&lane->ref))
+		call_rcu(&lane->rcu, lane_free);
+}
+
+/**
+ * hcomm_txlane_open_locked - make a lane to a port of the remote node
+ * @s: session; its lock is held
+ * @cfg: what it is
+ * @gfp: how to allocate
+ *
+ * Return: the lane with a reference for the owner; -ENOBUFS if the session has
+ * too many, -ENOMEM.
+ */
+struct hcomm_txlane *
+hcomm_txlane_open_locked(struct hcomm_session *s,
+			 const struct hcomm_txlane_config *cfg, gfp_t gfp)
+{
+	struct hcomm_txlane *lane;
+	int err;
+
+	lockdep_assert_held(&s->lock);
+	if (s->dead)
+		return ERR_PTR(-EHOSTUNREACH);
+	if (s->nr_tx >= READ_ONCE(s->hn->conf.max_lanes))
+		return ERR_PTR(-ENOBUFS);
+	lane = kzalloc(sizeof(*lane), gfp);
+	if (!lane)
+		return ERR_PTR(-ENOMEM);
+	refcount_set(&lane->ref, 2);
+	lane->session = s;
+	lane->ops = cfg->ops;
+	lane->owner = cfg->owner;
+	INIT_LIST_HEAD(&lane->ready_node);
+	lane->open = true;
+	lane->id = ++s->next_lane;
+	lane->src_port = cfg->src_port;
+	lane->dst_port = cfg->dst_port;
+	lane->peer_lane = cfg->peer_lane;
+	lane->type = cfg->type;
+	lane->class = cfg->class;
+	lane->timeout_ms = cfg->timeout_ms;
+	lane->msgs = RB_ROOT;
+	hcomm_ranges_init(&lane->resend);
+	hcomm_ranges_init(&lane->sacked);
+	lane->credit = s->peer_credit;
+	lane->credit_msgs = HCOMM_INITIAL_MSGS;
+	err = xa_err(xa_store(&s->txlanes, lane->id, lane, GFP_ATOMIC));
+	if (err) {
+		kfree(lane);
+		return ERR_PTR(err);
+	}
+	s->nr_tx++;
+	hcomm_session_hold(s);
+	return lane;
+}
+
+struct hcomm_txlane *hcomm_txlane_open(struct hcomm_session *s,
+				       const struct hcomm_txlane_config *cfg,
+				       gfp_t gfp)
+{
+	struct hcomm_txlane *lane;
+
+	spin_lock_bh(&s->lock);
+	lane = hcomm_txlane_open_locked(s, cfg, GFP_ATOMIC | __GFP_ACCOUNT);
+	spin_unlock_bh(&s->lock);
+	return lane;
+}
+
+static void unready(struct hcomm_txlane *lane)
+{
+	if (lane->is_ready) {
+		list_del_init(&lane->ready_node);
+		lane->is_ready = false;
+	}
+}
+
+/* Takes the lane out of the session, and with it the session's reference. */
+static void close_lane(struct hcomm_txlane *lane)
+{
+	struct hcomm_session *s = lane->session;
+
+	lockdep_assert_held(&s->lock);
+	if (!lane->open)
+		return;
+	lane->open = false;
+	unready(lane);
+	xa_erase(&s->txlanes, lane->id);
+	s->nr_tx--;
+	hcomm_txlane_put(lane);
+}
+
+static struct hcomm_msg *first_msg(struct hcomm_txlane *lane)
+{
+	return rb_entry_safe(rb_first(&lane->msgs), struct hcomm_msg, node);
+}
+
+static void drop_msg(struct hcomm_txlane *lane, struct hcomm_msg *msg)
+{
+	if (lane->cursor == msg)
+		lane->cursor = NULL;
+	rb_erase(&msg->node, &lane->msgs);
+	hcomm_msg_free(msg);
+}
+
+/* Whether everything that the owner left behind is done. */
+bool hcomm_txlane_idle(const struct hcomm_txlane *lane)
+{
+	return lane->una == lane->end && !lane->reset;
+}
+
+/* Can be sent now: lost pieces, or new ones within the credit. */
+static bool has_work(const struct hcomm_txlane *lane)
+{
+	const struct hcomm_msg *m = lane->cursor;
+
+	if (!lane->open)
+		return false;
+	if (lane->reset)
+		return !lane->reset_sent;
+	if (lane->resend.nr)
+		return true;
+	if (lane->nxt == lane->end || lane->nxt >= lane->credit)
+		return false;
+	/* At the beginning of a message the number of messages counts. */
+	return !m || m->start != lane->nxt || m->seq <= lane->credit_msgs;
+}
+
+/* Puts the lane into the session's list if it has something to send. */
+void hcomm_txlane_ready(struct hcomm_txlane *lane)
+{
+	struct hcomm_session *s = lane->session;
+
+	lockdep_assert_held(&s->lock);
+	if (lane->is_ready || !has_work(lane))
+		return;
+	list_add_tail(&lane->ready_node, &s->ready[lane->class]);
+	lane->is_ready = true;
+}
+
+/**
+ * hcomm_txlane_queue - add a message at the end of the lane
+ * @lane: lane; the session's lock is held
+ * @msg: message; belongs to the lane if the call succeeds
+ *
+ * Return: 0, or why the lane was given up (negative).
+ */
+int hcomm_txlane_queue(struct hcomm_txlane *lane, struct hcomm_msg *msg)
+{
+	struct rb_node **p = &lane->msgs.rb_node, *parent = NULL;
+
+	lockdep_assert_held(&lane->session->lock);
+	if (lane->err)
+		return -lane->err;
+	if (!lane->open || lane->fin)
+		return -EPIPE;
+	msg->start = lane->end;
+	msg->seq = ++lane->queued_msgs;
+	while (*p) {
+		parent = *p;
+		p = &parent->rb_right;
+	}
+	rb_link_node(&msg->node, parent, p);
+	rb_insert_color(&msg->node, &lane->msgs);
+	/* The clock of a lane without data stands. */
+	if (lane->una == lane->end)
+		lane->progress = ktime_get_ns();
+	lane->end += hcomm_wire_span(msg->len);
+	if (msg->kind == HCOMM_KIND_FIN)
+		lane->fin = true;
+	hcomm_txlane_ready(lane);
+	return 0;
+}
+
+int hcomm_txlane_send(struct hcomm_txlane *lane, struct hcomm_msg *msg)
+{
+	struct hcomm_session *s = lane->session;
+	int err;
+
+	spin_lock_bh(&s->lock);
+	err = hcomm_txlane_queue(lane, msg);
+	spin_unlock_bh(&s->lock);
+	if (!err)
+		hcomm_session_kick(s);
+	return err;
+}
+
+/**
+ * hcomm_txlane_fail - give the lane up
+ * @lane: lane; the session's lock is held
+ * @err: positive errno for the owner
+ * @delivered: messages that end at or below this offset did arrive
+ */
+void hcomm_txlane_fail(struct hcomm_txlane *lane, int err, u64 delivered)
+{
+	const struct hcomm_txlane_ops *ops = lane->ops;
+	struct hcomm_msg *msg;
+	u32 lost = 0;
+
+	lockdep_assert_held(&lane->session->lock);
+	if (!lane->open)
+		return;
+	lane->err = err;
+	while ((msg = first_msg(lane))) {
+		if (msg->start + hcomm_wire_span(msg->len) > delivered &&
+		    msg->kind == HCOMM_KIND_DATA)
+			lost++;
+		drop_msg(lane, msg);
+	}
+	lane->una = lane->end;
+	lane->nxt = lane->end;
+	hcomm_count_add(lane->session->hn, msgs_dropped, lost);
+	trace_hcomm_lane_failed(lane, err, lost);
+	/* The owner may drop its reference in here. */
+	refcount_inc(&lane->ref);
+	close_lane(lane);
+	lane->ops = NULL;
+	if (ops)
+		ops->failed(lane, err, lost);
+	hcomm_txlane_put(lane);
+}
+
+/**
+ * hcomm_txlane_detach - the owner goes
+ * @lane: lane; the caller has a reference of its own, which is dropped, and the
+ *	owner's as well unless failed() was called before
+ * @abort: what is queued is not wanted any more
+ *
+ * Otherwise what is queued is still delivered, for session_timeout at most,
+ * and the peer is told that nothing follows.
+ */
+void hcomm_txlane_detach(struct hcomm_txlane *lane, bool abort)
+{
+	struct hcomm_session *s = lane->session;
+	struct hcomm_msg *msg, *fin = NULL;
+	bool owned;
+
+	if (!abort && !lane->fin)
+		fin = hcomm_msg_alloc(0, HCOMM_KIND_FIN,
+				      GFP_KERNEL_ACCOUNT | __GFP_NOFAIL);
+	spin_lock_bh(&s->lock);
+	owned = lane->ops;
+	lane->ops = NULL;
+	lane->owner = NULL;
+	if (fin && hcomm_txlane_queue(lane, fin))
+		hcomm_msg_free(fin);
+	if (abort && lane->open) {
+		while ((msg = first_msg(lane)))
+			drop_msg(lane, msg);
+		lane->una = lane->end;
+		lane->nxt = lane->end;
+		hcomm_ranges_init(&lane->resend);
+		lane->reset = true;
+		lane->progress = ktime_get_ns();
+		hcomm_txlane_ready(lane);
+	}
+	spin_unlock_bh(&s->lock);
+	hcomm_session_kick(s);
+	if (owned)
+		hcomm_txlane_put(lane);
+	hcomm_txlane_put(lane);
+}
+
+static struct hcomm_msg *find_msg(struct hcomm_txlane *lane, u64 off)
+{
+	struct rb_node *n = lane->msgs.rb_node;
+
+	while (n) {
+		struct hcomm_msg *m = rb_entry(n, struct hcomm_msg, node);
+
+		if (off < m->start)
+			n = n->rb_left;
+		else if (off >= m->start + hcomm_wire_span(m->len))
+			n = n->rb_right;
+		else
+			return m;
+	}
+	return NULL;
+}
+
+static bool put_payload(struct hcomm_batch *b, struct hcomm_msg *m, u32 off,
+			u32 len)
+{
+	struct bio_vec bv;
+	u32 n;
+
+	while (len) {
+		n = min(len, hcomm_msg_frag(m, off, &bv));
+		if (!n || !hcomm_batch_pages(b, bv.bv_page, bv.bv_offset, n))
+			return false;
+		off += n;
+		len -= n;
+	}
+	return true;
+}
+
+/* Fragments that a piece takes in the batch: pages and one for the header. */
+static u32 need_bv(struct hcomm_msg *m, u32 off, u32 len)
+{
+	struct bio_vec bv;
+	u32 n = 1, k;
+
+	while (len) {
+		k = min(len, hcomm_msg_frag(m, off, &bv));
+		off += k;
+		len -= k;
+		n++;
+	}
+	return n;
+}
+
+/*
+ * Puts one piece that begins at @off and ends at @limit at the latest.
+ * Returns what it covers of the lane, 0: no room in the packet.
+ */
+static u32 put_piece(struct hcomm_txlane *lane, struct hcomm_batch *b,
+		     struct hcomm_sent *sent, struct hcomm_msg *m, u64 off,
+		     u64 limit)
+{
+	u32 head = HCOMM_WIRE_FRAME_LEN + HCOMM_WIRE_DATA_LEN +
+		   (lane->confirmed ? 0 : HCOMM_WIRE_OPEN_LEN);
+	struct hcomm_wire_data d = {
+		.lane = lane->id, .kind = m->kind, .open = !lane->confirmed,
+		.msg_len = m->len, .offset = off, .msg_off = off - m->start,
+		.src_port = lane->src_port, .dst_port = lane->dst_port,
+		.peer_lane = lane->peer_lane, .type = lane->type,
+		.class = lane->class,
+	};
+	u32 room, span;
+	u8 *p;
+
+	if (b->room < head)
+		return 0;
+	room = b->room - head;
+	d.len = m->len ? min_t(u64, m->len - d.msg_off, limit - off) : 0;
+	if (d.len > room) {
+		/* Crumbs cost more than they carry. */
+		if (room < 64)
+			return 0;
+		d.len = room;
+	}
+	if (b->nr_bv + need_bv(m, d.msg_off, d.len) > HCOMM_BATCH_BV)
+		return 0;
+	span = hcomm_wire_span(d.len);
+	if (!hcomm_sent_add(sent, HCOMM_FRAME_DATA, lane->id, off, span))
+		return 0;
+	p = hcomm_batch_head(b, head);
+	if (!p) {
+		/* What was added is the last item, or its end. */
+		sent->item[sent->nr - 1].len -= span;
+		return 0;
+	}
+	hcomm_wire_put_data(p, &d);
+	put_payload(b, m, d.msg_off, d.len);
+	return span;
+}
+
+static u32 send_again(struct hcomm_txlane *lane, struct hcomm_batch *b,
+		      struct hcomm_sent *sent)
+{
+	struct hcomm_range r;
+	struct hcomm_msg *m;
+	u32 n;
+
+	while (hcomm_ranges_first(&lane->resend, &r)) {
+		if (r.start < lane->una) {
+			hcomm_ranges_del(&lane->resend, 0, lane->una);
+			continue;
+		}
+		if (hcomm_ranges_has(&lane->sacked, r.start, r.start + 1)) {
+			/* Acknowledged since; drop that part. */
+			u16 i;
+
+			for (i = 0; i < lane->sacked.nr; i++)
+				if (lane->sacked.r[i].end > r.start)
+					break;
+			hcomm_ranges_del(&lane->resend, r.start,
+					 lane->sacked.r[i].end);
+			continue;
+		}
+		m = find_msg(lane, r.start);
+		if (WARN_ON_ONCE(!m)) {
+			hcomm_ranges_del(&lane->resend, r.start, r.end);
+			continue;
+		}
+		n = put_piece(lane, b, sent, m, r.start, r.end);
+		if (n) {
+			hcomm_ranges_del(&lane->resend, r.start, r.start + n);
+			hcomm_count_add(lane->session->hn, retrans_bytes, n);
+		}
+		return n;
+	}
+	return 0;
+}
+
+static u32 send_new(struct hcomm_txlane *lane, struct hcomm_batch *b,
+		    struct hcomm_sent *sent)
+{
+	struct hcomm_msg *m = lane->cursor;
+	u32 n;
+
+	if (lane->nxt == lane->end || lane->nxt >= lane->credit)
+		return 0;
+	if (!m || lane->nxt < m->start ||
+	    lane->nxt >= m->start + hcomm_wire_span(m->len)) {
+		struct rb_node *next = m ? rb_next(&m->node) : NULL;
+
+		m = next ? rb_entry(next, struct hcomm_msg, node) : NULL;
+		if (!m || lane->nxt < m->start ||
+		    lane->nxt >= m->start + hcomm_wire_span(m->len))
+			m = find_msg(lane, lane->nxt);
+		if (WARN_ON_ONCE(!m))
+			return 0;
+		lane->cursor = m;
+	}
+	if (m->seq > lane->credit_msgs)
+		return 0;
+	n = put_piece(lane, b, sent, m, lane->nxt, lane->credit);
+	lane->nxt += n;
+	return n;
+}
+
+static bool put_reset(struct hcomm_txlane *lane, struct hcomm_batch *b,
+		      struct hcomm_sent *sent)
+{
+	struct hcomm_wire_reset r = {
+		.lane = lane->id, .code = ECONNRESET, .offset = lane->end,
+	};
+	u8 *p;
+
+	p = hcomm_batch_head(b, HCOMM_WIRE_FRAME_LEN + HCOMM_WIRE_RESET_LEN);
+	if (!p)
+		return false;
+	if (!hcomm_sent_add(sent, HCOMM_FRAME_RESET, lane->id, 0, 0)) {
+		hcomm_batch_trim(b, HCOMM_WIRE_FRAME_LEN +
+				    HCOMM_WIRE_RESET_LEN);
+		return false;
+	}
+	hcomm_wire_put_reset(p, &r);
+	lane->reset_sent = true;
+	return true;
+}
+
+/**
+ * hcomm_txlane_fill - put as much of the lane into a packet as fits
+ * @lane: lane; the session's lock is held
+ * @b: batch with an open packet
+ * @sent: notes what went in
+ * @now: time
+ * @quantum: bytes that it may send before others have their turn
+ *
+ * Return: false: the packet is full; true: the lane has no more, or its turn
+ * is over (@quantum is 0 then).
+ */
+bool hcomm_txlane_fill(struct hcomm_txlane *lane, struct hcomm_batch *b,
+		       struct hcomm_sent *sent, u64 now, u32 *quantum)
+{
+	bool silent = lane->nxt == lane->una;
+	u32 n;
+
+	lockdep_assert_held(&lane->session->lock);
+	if (lane->reset)
+		return lane->reset_sent || put_reset(lane, b, sent);
+	while (has_work(lane)) {
+		n = send_again(lane, b, sent);
+		if (!n && !lane->resend.nr) {
+			if (!has_work(lane))
+				break;
+			n = send_new(lane, b, sent);
+			if (!n && !has_work(lane))
+				break;
+		}
+		if (!n)
+			return false;
+		if (silent) {
+			lane->progress = now;
+			lane->rto_at = 0;
+			silent = false;
+		}
+		if (n >= *quantum) {
+			*quantum = 0;
+			return true;
+		}
+		*quantum -= n;
+	}
+	return true;
+}
+
+/* A packet with this piece is lost: send what nobody has yet again. */
+void hcomm_txlane_lost(struct hcomm_txlane *lane, u64 off, u32 len)
+{
+	u64 from = max(off, lane->una), to = off + len;
+	struct hcomm_range gap;
+
+	lockdep_assert_held(&lane->session->lock);
+	if (!lane->open || lane->reset)
+		return;
+	to = min(to, lane->nxt);
+	while (from < to &&
+	       hcomm_ranges_next_gap(&lane->sacked, from, to, &gap)) {
+		hcomm_ranges_add_widen(&lane->resend, gap.start, gap.end);
+		from = gap.end;
+	}
+	hcomm_txlane_ready(lane);
+}
+
+/**
+ * hcomm_txlane_acked - the peer's session holds these parts of the lane
+ * @lane: lane; the session's lock is held
+ * @a: decoded acknowledgement
+ * @now: time
+ */
+void hcomm_txlane_acked(struct hcomm_txlane *lane,
+			const struct hcomm_wire_lane_ack *a, u64 now)
+{
+	u64 cum = a->closed ? lane->nxt : a->cum;
+	struct hcomm_msg *msg;
+	bool progress = false;
+	u8 i;
+
+	lockdep_assert_held(&lane->session->lock);
+	if (lane->reset) {
+		if (a->closed)
+			close_lane(lane);
+		return;
+	}
+	/* What was never sent cannot be there. */
+	if (cum > lane->nxt)
+		return;
+	lane->confirmed = true;
+	for (i = 0; i < a->nr; i++) {
+		if (a->r[i].end > lane->nxt)
+			return;
+		if (a->r[i].start >= lane->una &&
+		    !hcomm_ranges_has(&lane->sacked, a->r[i].start,
+				      a->r[i].end)) {
+			/* Full: a part will be sent once more, that is all. */
+			hcomm_ranges_add(&lane->sacked, a->r[i].start,
+					 a->r[i].end);
+			progress = true;
+		}
+	}
+	if (cum > lane->una) {
+		progress = true;
+		lane->una = cum;
+		while ((msg = first_msg(lane)) &&
+		       msg->start + hcomm_wire_span(msg->len) <= cum)
+			drop_msg(lane, msg);
+		hcomm_ranges_del(&lane->sacked, 0, cum);
+		hcomm_ranges_del(&lane->resend, 0, cum);
+	}
+	if (progress) {
+		lane->progress = now;
+		lane->rto_at = 0;
+		lane->backoff = 0;
+		if (lane->ops)
+			lane->ops->acked(lane);
+	}
+	if (lane->fin && lane->una == lane->end)
+		close_lane(lane);
+}
+
+void hcomm_txlane_credit(struct hcomm_txlane *lane,
+			 const struct hcomm_wire_credit *c)
+{
+	lockdep_assert_held(&lane->session->lock);
+	/* Limits only grow; an older frame may come late. */
+	lane->credit = max(lane->credit, c->offset);
+	lane->credit_msgs = max(lane->credit_msgs, c->msgs);
+	hcomm_txlane_ready(lane);
+	if (lane->ops)
+		lane->ops->acked(lane);
+}
+
+/**
+ * hcomm_txlane_timer - look whether the lane waits for too long
+ * @lane: lane; the session's lock is held
+ * @now: time
+ * @rto: retransmission timeout, ns
+ *
+ * Return: when to look again, 0: nothing is awaited. The lane may be gone.
+ */
+u64 hcomm_txlane_timer(struct hcomm_txlane *lane, u64 now, u64 rto)
+{
+	u64 deadline = lane->progress +
+		       (u64)lane->timeout_ms * NSEC_PER_MSEC;
+	bool waits = lane->nxt > lane->una || lane->reset;
+
+	lockdep_assert_held(&lane->session->lock);
+	if (!waits && lane->una == lane->end)
+		return 0;
+	/* Only a peer without room may let data wait for longer. */
+	if (!waits && lane->session->state == HCOMM_SESSION_OPEN &&
+	    !has_work(lane)) {
+		lane->progress = now;
+		return now + (u64)lane->timeout_ms * NSEC_PER_MSEC;
+	}
+	if (deadline <= now) {
+		hcomm_count(lane->session->hn, lanes_timed_out);
+		hcomm_txlane_fail(lane, ETIMEDOUT, lane->una);
+		return 0;
+	}
+	if (!waits)
+		return deadline;
+	if (!lane->rto_at)
+		lane->rto_at = max(lane->progress, now) + rto;
+	if (lane->rto_at <= now) {
+		lane->rto_at = now + (rto << min(lane->backoff, 5u));
+		lane->backoff++;
+		if (lane->reset) {
+			lane->reset_sent = false;
+			hcomm_txlane_ready(lane);
+		} else {
+			hcomm_txlane_lost(lane, lane->una,
+					  HCOMM_SESSION_RESEND);
+		}
+	}
+	return min(lane->rto_at, deadline);
+}

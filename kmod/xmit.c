@@ -1,0 +1,693 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Departing packets. Whoever gets tx_lock by trylock builds and sends for
+ * all; who does not get it leaves tx_again set and goes on, and the owner looks
+ * again before it leaves. So nobody waits for another's packets to be built.
+ */
+#include "link.h"
+
+#include <linux/highmem.h>
+#include <linux/percpu.h>
+#include <linux/slab.h>
+
+#include "peer.h"
+#include "trace.h"
+#include "wire.h"
+
+enum {
+	ROUNDS_IN_SOFTIRQ = 64,
+	SEGS_WITHOUT_GSO = 16,
+	/* Padding up to this much is cheaper than another batch. */
+	MAX_PAD = 64,
+};
+
+static DEFINE_PER_CPU(struct hcomm_batch *, batches);
+
+int hcomm_xmit_init(void)
+{
+	struct hcomm_batch *b;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		b = kzalloc_node(sizeof(*b), GFP_KERNEL, cpu_to_node(cpu));
+		if (!b)
+			goto err;
+		per_cpu(batches, cpu) = b;
+		b->arena = kmalloc_node(HCOMM_BATCH_ARENA, GFP_KERNEL,
+					cpu_to_node(cpu));
+		if (!b->arena)
+			goto err;
+	}
+	return 0;
+err:
+	hcomm_xmit_exit();
+	return -ENOMEM;
+}
+
+void hcomm_xmit_exit(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct hcomm_batch *b = per_cpu(batches, cpu);
+
+		if (b)
+			kfree(b->arena);
+		kfree(b);
+		per_cpu(batches, cpu) = NULL;
+	}
+}
+
+static void reset_batch(struct hcomm_batch *b, u8 class)
+{
+	b->class = class;
+	b->nr_seg = 0;
+	b->nr_bv = 0;
+	b->used = 0;
+	b->bytes = 0;
+	b->room = 0;
+}
+
+static bool open_seg(struct hcomm_batch *b, u32 room)
+{
+	struct hcomm_batch_seg *s = &b->seg[b->nr_seg];
+
+	if (b->nr_seg == HCOMM_BATCH_SEGS || b->nr_bv + 8 > HCOMM_BATCH_BV ||
+	    b->used + 512 > HCOMM_BATCH_ARENA ||
+	    b->bytes + room > HCOMM_BATCH_BYTES)
+		return false;
+	s->bv = b->nr_bv;
+	s->nr_bv = 0;
+	s->len = 0;
+	b->sent[b->nr_seg] = NULL;
+	b->room = room;
+	return true;
+}
+
+/**
+ * hcomm_batch_head - room for a header in the packet being built
+ * @b: batch
+ * @len: bytes
+ *
+ * Return: where to write, or NULL if the packet or the batch is full.
+ */
+u8 *hcomm_batch_head(struct hcomm_batch *b, u32 len)
+{
+	struct hcomm_batch_seg *s = &b->seg[b->nr_seg];
+	struct bio_vec *bv;
+	u8 *p;
+
+	if (len > b->room || b->used + len > HCOMM_BATCH_ARENA)
+		return NULL;
+	p = b->arena + b->used;
+	bv = s->nr_bv ? &b->bv[b->nr_bv - 1] : NULL;
+	if (bv && bv->bv_page == virt_to_page(b->arena) &&
+	    bv->bv_offset + bv->bv_len == offset_in_page(b->arena) + b->used) {
+		bv->bv_len += len;
+	} else {
+		if (b->nr_bv == HCOMM_BATCH_BV)
+			return NULL;
+		bvec_set_page(&b->bv[b->nr_bv++], virt_to_page(b->arena), len,
+			      offset_in_page(b->arena) + b->used);
+		s->nr_bv++;
+	}
+	b->used += len;
+	b->room -= len;
+	s->len += len;
+	return p;
+}
+
+/* Gives back the last @len bytes of what hcomm_batch_head() gave. */
+void hcomm_batch_trim(struct hcomm_batch *b, u32 len)
+{
+	struct hcomm_batch_seg *s = &b->seg[b->nr_seg];
+	struct bio_vec *bv = &b->bv[b->nr_bv - 1];
+
+	b->used -= len;
+	b->room += len;
+	s->len -= len;
+	bv->bv_len -= len;
+	if (!bv->bv_len) {
+		b->nr_bv--;
+		s->nr_bv--;
+	}
+}
+
+/* Payload by reference; false if the packet or the batch is full. */
+bool hcomm_batch_pages(struct hcomm_batch *b, struct page *page, u32 off,
+		       u32 len)
+{
+	struct hcomm_batch_seg *s = &b->seg[b->nr_seg];
+
+	if (len > b->room || b->nr_bv == HCOMM_BATCH_BV)
+		return false;
+	bvec_set_page(&b->bv[b->nr_bv++], page, len, off);
+	s->nr_bv++;
+	s->len += len;
+	b->room -= len;
+	return true;
+}
+
+/* Copies a whole packet to @to, for transports that keep it. */
+void hcomm_batch_copy(const struct hcomm_batch *b,
+		      const struct hcomm_batch_seg *seg, u8 *to)
+{
+	u16 i;
+
+	for (i = 0; i < seg->nr_bv; i++) {
+		const struct bio_vec *bv = &b->bv[seg->bv + i];
+		u32 done = 0;
+
+		/* A piece may go over several pages of one folio. */
+		while (done < bv->bv_len) {
+			u32 off = bv->bv_offset + done;
+			u32 n = min_t(u32, bv->bv_len - done,
+				      PAGE_SIZE - offset_in_page(off));
+
+			memcpy_from_page(to, bv->bv_page + (off >> PAGE_SHIFT),
+					 offset_in_page(off), n);
+			to += n;
+			done += n;
+		}
+	}
+}
+
+static void close_seg(struct hcomm_batch *b)
+{
+	b->bytes += b->seg[b->nr_seg].len;
+	b->nr_seg++;
+	b->room = 0;
+}
+
+static void drop_seg(struct hcomm_batch *b)
+{
+	struct hcomm_batch_seg *s = &b->seg[b->nr_seg];
+	u32 i;
+
+	for (i = 0; i < s->nr_bv; i++) {
+		struct bio_vec *bv = &b->bv[s->bv + i];
+
+		if (bv->bv_page == virt_to_page(b->arena))
+			b->used -= bv->bv_len;
+	}
+	b->nr_bv = s->bv;
+	b->room = 0;
+}
+
+static void put_link_header(struct hcomm_link *link, u8 *p, u8 flags, u64 pn,
+			    bool tagged)
+{
+	struct hcomm_wire_link h = {
+		.flags = flags, .pn = pn, .link = link->id,
+		.tag = tagged ? link->tag : 0,
+	};
+
+	hcomm_wire_put_link(p, &h);
+}
+
+/* Takes the pending acknowledgement, if there is one. */
+static bool take_ack(struct hcomm_link *link, struct hcomm_wire_ack *a, u64 now)
+{
+	struct hcomm_ranges *s = &link->rx_pns;
+	u16 i;
+
+	lockdep_assert_held(&link->lock);
+	if (!link->ack_wanted || !s->nr)
+		return false;
+	a->nr = min_t(u16, s->nr, HCOMM_WIRE_ACK_RANGES);
+	for (i = 0; i < a->nr; i++) {
+		a->r[i].start = s->r[s->nr - 1 - i].start;
+		a->r[i].end = s->r[s->nr - 1 - i].end;
+		/* The wire has 32 bits for a range and for a gap. */
+		if (a->r[i].end - a->r[i].start > U32_MAX) {
+			a->r[i].start = a->r[i].end - U32_MAX;
+			a->nr = i + 1;
+		}
+		if (i && a->r[i - 1].start - a->r[i].end > U32_MAX)
+			a->nr = i;
+	}
+	a->delay = div_u64(now - link->rx_largest_at, NSEC_PER_USEC);
+	link->ack_wanted = false;
+	link->ack_now = false;
+	link->ack_at = 0;
+	link->rx_unacked = 0;
+	return true;
+}
+
+static void put_ack(struct hcomm_batch *b, struct hcomm_wire_ack *a)
+{
+	u8 *p;
+
+	while (hcomm_wire_ack_size(a->nr) > b->room && a->nr > 1)
+		a->nr--;
+	p = hcomm_batch_head(b, hcomm_wire_ack_size(a->nr));
+	if (p)
+		hcomm_wire_put_ack(p, a);
+}
+
+/* The most urgent sender that waits, with its link reference. */
+static struct hcomm_sender *first_ready(struct hcomm_link *link)
+{
+	struct hcomm_sender *s = NULL;
+	int i;
+
+	spin_lock(&link->ready_lock);
+	for (i = 0; i < __HCOMM_CLASS_MAX && !s; i++)
+		s = list_first_entry_or_null(&link->ready[i],
+					     struct hcomm_sender, node);
+	if (s) {
+		list_del_init(&s->node);
+		s->link = NULL;
+	}
+	spin_unlock(&link->ready_lock);
+	return s;
+}
+
+/**
+ * hcomm_link_ready - a sender has something for a link
+ * @link: link
+ * @sender: may be waiting already, here or elsewhere
+ * @class: how urgent
+ *
+ * The sender is an object under RCU; whoever frees it calls
+ * hcomm_link_unready() first.
+ */
+void hcomm_link_ready(struct hcomm_link *link, struct hcomm_sender *sender,
+		      u8 class)
+{
+	if (READ_ONCE(sender->link) == link && READ_ONCE(sender->class) <= class)
+		return;
+	hcomm_link_unready(sender);
+	spin_lock_bh(&link->ready_lock);
+	/* Two may come here at once; the first has put it in. */
+	if (!sender->link) {
+		sender->link = link;
+		sender->class = class;
+		list_add_tail(&sender->node, &link->ready[class]);
+	}
+	spin_unlock_bh(&link->ready_lock);
+}
+
+void hcomm_link_unready(struct hcomm_sender *sender)
+{
+	struct hcomm_link *link;
+
+	rcu_read_lock();
+	while ((link = READ_ONCE(sender->link))) {
+		spin_lock_bh(&link->ready_lock);
+		if (sender->link == link) {
+			list_del_init(&sender->node);
+			sender->link = NULL;
+		}
+		spin_unlock_bh(&link->ready_lock);
+	}
+	rcu_read_unlock();
+}
+
+/* Nobody waits for this link any more. */
+void hcomm_link_ready_flush(struct hcomm_link *link)
+{
+	struct hcomm_sender *s;
+
+	do {
+		local_bh_disable();
+		s = first_ready(link);
+		local_bh_enable();
+	} while (s);
+}
+
+/* Whether the window and the pacer let data go now; sets pace_at if later. */
+static bool data_allowed(struct hcomm_link *link, u32 bytes, u64 now)
+{
+	u64 rate, wait;
+
+	lockdep_assert_held(&link->lock);
+	if (link->transport->reliable)
+		return hcomm_flight_room(link) &&
+		       (!link->transport->room || link->transport->room(link));
+	if (!hcomm_flight_room(link))
+		return false;
+	if (link->flight.probes)
+		return true;
+	if (!hcomm_cc_may_send(&link->cc, bytes))
+		return false;
+	if (!link->rtt.samples)
+		return true;
+	rate = hcomm_cc_pacing_rate(&link->cc, &link->rtt);
+	/* The wheel turns once a millisecond: let that much go at once. */
+	wait = hcomm_pacer_delay(&link->pacer, now, rate,
+				 max_t(u64, HCOMM_BATCH_BYTES,
+				       div_u64(rate, 500)));
+	if (!wait)
+		return true;
+	link->pace_at = now + wait;
+	return false;
+}
+
+enum { MAX_PARKED = 16 };
+
+struct build {
+	struct hcomm_sender *sender;	/* whose turn it is */
+	struct hcomm_sender *parked[MAX_PARKED]; /* have data, no window */
+	u32 nr_parked;
+	bool blocked;			/* window or pacer: no data now */
+	bool full;			/* the batch takes no more */
+	bool got_ack;			/* the acknowledgement is in */
+};
+
+static bool next_sender(struct hcomm_link *link, struct build *st)
+{
+	if (!st->sender)
+		st->sender = first_ready(link);
+	return st->sender;
+}
+
+/* Lets senders put what they have into the packet, until one did. */
+static void fill_seg(struct hcomm_link *link, struct hcomm_batch *b,
+		     struct build *st, struct hcomm_sent *sent, bool data_ok)
+{
+	while (!sent->nr && next_sender(link, st)) {
+		if (!hcomm_link_upper->fill(link, st->sender, b, sent,
+					    data_ok)) {
+			st->sender = NULL;
+			continue;
+		}
+		if (sent->nr)
+			break;
+		/* It has data only, and the window is shut: see the next. */
+		if (data_ok || st->nr_parked == MAX_PARKED)
+			break;
+		st->parked[st->nr_parked++] = st->sender;
+		st->sender = NULL;
+	}
+}
+
+/* Builds one packet at the end of the batch; false: there is nothing. */
+static bool build_seg(struct hcomm_link *link, struct hcomm_batch *b,
+		      struct build *st, u64 now)
+{
+	bool data_ok, has_ack = false;
+	struct hcomm_wire_ack ack;
+	struct hcomm_sent *sent;
+	u32 mtu = link->mtu;
+	u8 *head;
+	u64 pn;
+
+	if (b->nr_seg >= SEGS_WITHOUT_GSO && !link->gso_on)
+		return false;
+	if (!open_seg(b, mtu))
+		return false;
+	sent = hcomm_sent_alloc();
+	if (!sent) {
+		hcomm_count(link->hn, tx_no_memory);
+		return false;
+	}
+	head = hcomm_batch_head(b, HCOMM_WIRE_LINK_LEN);
+	spin_lock(&link->lock);
+	data_ok = data_allowed(link, mtu, now);
+	if (!st->got_ack)
+		has_ack = take_ack(link, &ack, now);
+	spin_unlock(&link->lock);
+	st->blocked = !data_ok;
+	if (has_ack) {
+		put_ack(b, &ack);
+		st->got_ack = true;
+	}
+	fill_seg(link, b, st, sent, data_ok);
+	if (!sent->nr && !has_ack) {
+		hcomm_sent_free(sent);
+		drop_seg(b);
+		return false;
+	}
+	spin_lock(&link->lock);
+	pn = hcomm_flight_pn(link);
+	spin_unlock(&link->lock);
+	put_link_header(link, head, b->class, pn, true);
+	b->seg_pn[b->nr_seg] = pn;
+	if (sent->nr) {
+		sent->pn = pn;
+		b->sent[b->nr_seg] = sent;
+	} else {
+		hcomm_sent_free(sent);
+	}
+	return true;
+}
+
+/* The packet is ready: note it as in flight. */
+static void commit_seg(struct hcomm_link *link, struct hcomm_batch *b, u64 now)
+{
+	struct hcomm_sent *sent = b->sent[b->nr_seg];
+	u32 len = b->seg[b->nr_seg].len;
+
+	spin_lock(&link->lock);
+	if (sent) {
+		sent->bytes = len;
+		hcomm_flight_add(link, sent, now);
+		if (link->flight.probes)
+			link->flight.probes--;
+	}
+	if (!link->transport->reliable && link->rtt.samples)
+		hcomm_pacer_sent(&link->pacer, now,
+				 hcomm_cc_pacing_rate(&link->cc, &link->rtt),
+				 len);
+	link->cnt.tx_packets++;
+	link->cnt.tx_bytes += len;
+	spin_unlock(&link->lock);
+	hcomm_count(link->hn, tx_packets);
+	close_seg(b);
+}
+
+/* All but the last packet of a batch have the same length. */
+static bool pad_seg(struct hcomm_batch *b)
+{
+	u32 want = b->nr_seg ? b->seg[0].len : b->seg[0].len + b->room;
+	u32 have = b->seg[b->nr_seg].len;
+	u8 *p;
+
+	if (have == want)
+		return true;
+	if (have > want || want - have > MAX_PAD)
+		return false;
+	p = hcomm_batch_head(b, want - have);
+	if (!p)
+		return false;
+	memset(p, 0, want - have);
+	return true;
+}
+
+static void build_batch(struct hcomm_link *link, struct hcomm_batch *b,
+			struct build *st, u64 now)
+{
+	bool more = true;
+
+	while (more) {
+		if (!build_seg(link, b, st, now))
+			break;
+		/* A longer one than the first cannot be in the same batch. */
+		more = st->sender && !st->blocked && pad_seg(b);
+		commit_seg(link, b, now);
+	}
+}
+
+/* Asks for an acknowledgement at once where the sender will wait for it. */
+static void want_ack_now(struct hcomm_link *link, struct hcomm_batch *b,
+			 const struct build *st)
+{
+	struct hcomm_batch_seg *s;
+	struct bio_vec *bv;
+	u8 *p;
+
+	if (!b->nr_seg || !b->sent[b->nr_seg - 1])
+		return;
+	if (!(st->blocked && (st->sender || st->nr_parked)) &&
+	    !link->flight.ptos)
+		return;
+	s = &b->seg[b->nr_seg - 1];
+	bv = &b->bv[s->bv];
+	p = (u8 *)page_address(bv->bv_page) + bv->bv_offset;
+	p[1] |= HCOMM_LINK_F_ACK_NOW;
+}
+
+static void send_failed(struct hcomm_link *link, struct hcomm_batch *b, int err)
+{
+	u64 now = ktime_get_ns();
+	bool fell_back = false;
+	LIST_HEAD(lost);
+
+	spin_lock(&link->lock);
+	hcomm_flight_take_back(link, b, &lost);
+	link->cnt.tx_errors++;
+	if (err == -EMSGSIZE) {
+		hcomm_pmtu_too_big(link, now);
+	} else if (err == -EIO && link->gso_on &&
+		   link->gso_mode == HCOMM_GSO_AUTO) {
+		fell_back = true;
+		link->gso_on = false;
+		link->gso_reason = "the device or path cannot send batches";
+		link->cnt.gso_fallbacks++;
+		hcomm_count(link->hn, gso_fallbacks);
+	}
+	link->pace_at = now + NSEC_PER_MSEC;
+	spin_unlock(&link->lock);
+	hcomm_count(link->hn, tx_errors);
+	hcomm_flight_finish(NULL, &lost);
+	switch (fell_back ? -EAGAIN : err) {
+	case -EAGAIN:
+	case -ENOBUFS:
+	case -ENOMEM:
+	case -EMSGSIZE:
+		hcomm_timer_by(&link->hn->wheel, &link->timer, now);
+		break;
+	default:
+		hcomm_link_event(link, HCOMM_LINK_EV_TX_ERROR);
+		hcomm_link_event(link, HCOMM_LINK_EV_RETRY);
+	}
+}
+
+static void arm(struct hcomm_link *link)
+{
+	u64 at;
+
+	spin_lock(&link->lock);
+	/* Early is fine: the timer finds out what is due. */
+	at = link->flight.last_sent +
+	     (u64)READ_ONCE(link->hn->conf.retry_ms) * NSEC_PER_MSEC;
+	if (link->flight.loss_at)
+		at = min(at, link->flight.loss_at);
+	if (link->pace_at)
+		at = min(at, link->pace_at);
+	spin_unlock(&link->lock);
+	hcomm_timer_by(&link->hn->wheel, &link->timer, at);
+}
+
+/* Those who still have something wait again. */
+static void unpark(struct hcomm_link *link, struct build *st)
+{
+	u32 i;
+
+	if (st->sender)
+		hcomm_link_ready(link, st->sender, st->sender->class);
+	for (i = 0; i < st->nr_parked; i++)
+		hcomm_link_ready(link, st->parked[i], st->parked[i]->class);
+}
+
+/* Sends one batch; true: there may be more. */
+static bool send_batch(struct hcomm_link *link)
+{
+	struct hcomm_batch *b = *this_cpu_ptr(&batches);
+	u64 now = ktime_get_ns();
+	struct build st = {};
+	int err;
+
+	lockdep_assert_held(&link->tx_lock);
+	reset_batch(b, HCOMM_CLASS_BULK);
+	build_batch(link, b, &st, now);
+	want_ack_now(link, b, &st);
+	unpark(link, &st);
+	if (b->nr_seg) {
+		trace_hcomm_link_send(link, b);
+		err = link->transport->send(link, b);
+		if (err) {
+			send_failed(link, b, err);
+			return false;
+		}
+	}
+	arm(link);
+	return b->nr_seg && st.sender && !st.blocked;
+}
+
+/**
+ * hcomm_link_kick - send what there is to send
+ * @link: link
+ *
+ * Context: any but with a lock from hcomm_session.lock inwards held. Under
+ * rcu_read_lock() or with a reference of the link.
+ */
+void hcomm_link_kick(struct hcomm_link *link)
+{
+	int rounds = in_serving_softirq() ? ROUNDS_IN_SOFTIRQ : INT_MAX;
+	bool more;
+
+	set_bit(0, &link->tx_again);
+	rcu_read_lock();
+	/* Pairs with the owner's test after it released the lock. */
+	smp_mb__after_atomic();
+	while (test_bit(0, &link->tx_again)) {
+		if (!hcomm_link_usable(link)) {
+			clear_bit(0, &link->tx_again);
+			break;
+		}
+		if (!spin_trylock_bh(&link->tx_lock))
+			break;
+		clear_bit(0, &link->tx_again);
+		smp_mb__after_atomic();
+		do {
+			more = send_batch(link);
+		} while (more && --rounds > 0);
+		spin_unlock_bh(&link->tx_lock);
+		if (rounds <= 0) {
+			hcomm_timer_by(&link->hn->wheel, &link->timer,
+				       ktime_get_ns());
+			spin_lock_bh(&link->lock);
+			link->pace_at = ktime_get_ns();
+			spin_unlock_bh(&link->lock);
+			break;
+		}
+		smp_mb();
+	}
+	rcu_read_unlock();
+}
+
+/**
+ * hcomm_link_send_control - send a link frame in a packet of its own, at once
+ * @link: link
+ * @type: BEAT, BEAT_REPLY, PROBE or PROBE_REPLY
+ * @frame: the struct hcomm_wire_* that belongs to @type
+ * @pad: length that the packet is filled up to, 0: none
+ *
+ * It passes by the window and everything that waits.
+ */
+int hcomm_link_send_control(struct hcomm_link *link, u8 type, const void *frame,
+			    u32 pad)
+{
+	u32 len = HCOMM_WIRE_LINK_LEN + HCOMM_WIRE_FRAME_LEN;
+	struct hcomm_batch *b;
+	u8 *head, *p;
+	bool tagged;
+	u64 pn = 0;
+	int err;
+
+	local_bh_disable();
+	b = *this_cpu_ptr(&batches);
+	reset_batch(b, HCOMM_CLASS_CONTROL);
+	len += type == HCOMM_FRAME_PROBE || type == HCOMM_FRAME_PROBE_REPLY ?
+		HCOMM_WIRE_PROBE_LEN : HCOMM_WIRE_BEAT_LEN;
+	open_seg(b, max(len, pad));
+	head = hcomm_batch_head(b, HCOMM_WIRE_LINK_LEN);
+	p = hcomm_batch_head(b, len - HCOMM_WIRE_LINK_LEN);
+	spin_lock(&link->lock);
+	tagged = link->tag;
+	if (tagged)
+		pn = hcomm_flight_pn(link);
+	spin_unlock(&link->lock);
+	put_link_header(link, head, HCOMM_CLASS_CONTROL, pn, tagged);
+	if (type == HCOMM_FRAME_PROBE || type == HCOMM_FRAME_PROBE_REPLY)
+		hcomm_wire_put_probe(p, type, frame);
+	else
+		hcomm_wire_put_beat(p, type, frame);
+	if (pad > len) {
+		u32 left = pad - len;
+
+		while (left) {
+			u32 n = min_t(u32, left, PAGE_SIZE);
+
+			if (!hcomm_batch_pages(b, ZERO_PAGE(0), 0, n))
+				break;
+			left -= n;
+		}
+	}
+	close_seg(b);
+	err = link->transport->send(link, b);
+	local_bh_enable();
+	return err;
+}
