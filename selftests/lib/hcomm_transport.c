@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: GPL-2.0
+/* For tests that speak to ranks themselves, in the programs that run over AF_HCOMM. */
+#include "../../lib/src/transport.c"
+
+#include <stdbool.h>
+
+extern const bool t_real;
+const bool t_real = true;
