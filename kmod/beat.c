@@ -92,13 +92,40 @@ static void count_missed(struct hcomm_link *link, u64 now)
 	}
 }
 
-static void send_beat(struct hcomm_link *link, u8 type,
-		      struct hcomm_wire_beat *b)
+static int send_beat(struct hcomm_link *link, u8 type,
+		     struct hcomm_wire_beat *b)
 {
 	b->src = READ_ONCE(link->hn->conf.node);
 	b->dst = link->peer->node;
 	b->inc = READ_ONCE(link->hn->incarnation);
-	hcomm_link_send_control(link, type, b, 0);
+	return hcomm_link_send_control(link, type, b, 0);
+}
+
+/* Finds the heartbeat that is being answered; NULL: never sent or too old. */
+static struct hcomm_beat_slot *find_slot(struct hcomm_link *link, u64 stamp)
+{
+	u32 i;
+
+	for (i = 1; i <= HCOMM_LINK_BEATS; i++) {
+		struct hcomm_beat_slot *s;
+
+		s = &link->beats[(link->beat_next - i) % HCOMM_LINK_BEATS];
+		if (s->stamp == stamp)
+			return s;
+	}
+	return NULL;
+}
+
+/* It never left this host: no answer to it says nothing. */
+static void unsent(struct hcomm_link *link, u64 stamp)
+{
+	struct hcomm_beat_slot *s;
+
+	spin_lock_bh(&link->lock);
+	s = find_slot(link, stamp);
+	if (s)
+		s->counted = true;
+	spin_unlock_bh(&link->lock);
 }
 
 /**
@@ -143,29 +170,14 @@ u64 hcomm_beat_timer(struct hcomm_link *link, u64 now)
 	else
 		silence = U64_MAX;
 	spin_unlock_bh(&link->lock);
-	if (send)
-		send_beat(link, HCOMM_FRAME_BEAT, &b);
+	if (send && send_beat(link, HCOMM_FRAME_BEAT, &b))
+		unsent(link, b.stamp);
 	if (silence <= now) {
 		hcomm_link_event(link, HCOMM_LINK_EV_SILENCE);
 		hcomm_link_event(link, HCOMM_LINK_EV_RETRY);
 		return now + NSEC_PER_MSEC;
 	}
 	return next;
-}
-
-/* Finds the heartbeat that is being answered; NULL: never sent or too old. */
-static struct hcomm_beat_slot *find_slot(struct hcomm_link *link, u64 stamp)
-{
-	u32 i;
-
-	for (i = 1; i <= HCOMM_LINK_BEATS; i++) {
-		struct hcomm_beat_slot *s;
-
-		s = &link->beats[(link->beat_next - i) % HCOMM_LINK_BEATS];
-		if (s->stamp == stamp)
-			return s;
-	}
-	return NULL;
 }
 
 static void receive_reply(struct hcomm_link *link,

@@ -103,6 +103,8 @@ struct hcomm_sender {
  * @tx_lock: who builds and sends packets; only by trylock, see xmit.c
  * @tx_again: there is something to send since the last look
  *
+ * @tx_hold: nothing is sent before this: a queue of this host was full
+ *
  * The comments below say what each group belongs to.
  */
 struct hcomm_link {
@@ -180,6 +182,7 @@ struct hcomm_link {
 	/* sending: xmit.c */
 	spinlock_t tx_lock;
 	unsigned long tx_again;
+	u64 tx_hold;
 	spinlock_t ready_lock;
 	struct list_head ready[__HCOMM_CLASS_MAX];
 };

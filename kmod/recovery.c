@@ -277,6 +277,14 @@ void hcomm_cc_undo(struct hcomm_cc *c)
 	c->epoch = 0;
 }
 
+/* A queue of this host is full: what is in flight is as much as it takes. */
+void hcomm_cc_local_drop(struct hcomm_cc *c)
+{
+	c->cwnd = max(min(c->cwnd, c->inflight), min_cwnd(c));
+	c->ssthresh = c->cwnd;
+	c->epoch = 0;
+}
+
 /* Nothing came through for long (RFC 9002 section 7.6). */
 void hcomm_cc_persistent(struct hcomm_cc *c)
 {

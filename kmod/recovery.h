@@ -81,6 +81,7 @@ void hcomm_cc_acked(struct hcomm_cc *c, u64 now, u32 bytes, u64 sent,
 		    const struct hcomm_rtt *rtt, bool limited);
 void hcomm_cc_lost(struct hcomm_cc *c, u64 now, u32 bytes, u64 sent);
 void hcomm_cc_discarded(struct hcomm_cc *c, u32 bytes);
+void hcomm_cc_local_drop(struct hcomm_cc *c);
 void hcomm_cc_persistent(struct hcomm_cc *c);
 void hcomm_cc_undo(struct hcomm_cc *c);
 bool hcomm_cc_may_send(const struct hcomm_cc *c, u32 bytes);

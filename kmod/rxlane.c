@@ -350,9 +350,10 @@ static void admit(struct hcomm_rxlane *lane, const struct hcomm_wire_data *d)
 {
 	u64 end = d->offset - d->msg_off + hcomm_wire_span(d->msg_len);
 
-	if (end <= lane->limit || d->msg_len > HCOMM_MAX_MSG_LEN)
+	if (end <= lane->told || d->msg_len > HCOMM_MAX_MSG_LEN)
 		return;
-	lane->limit = end;
+	/* The limit may be further on already, and not worth a packet yet. */
+	lane->limit = max(lane->limit, end);
 	want(lane, false, true);
 	lane->session->urgent = true;
 }

@@ -120,6 +120,14 @@ static int set_options(struct socket *sock, int ifindex)
 	return 0;
 }
 
+/* A packet that a full queue of this host drops is said to be, not lost. */
+static void want_local_drops(struct sock *sk)
+{
+	inet_sk(sk)->recverr = 1;
+	if (sk->sk_family == AF_INET6)
+		inet6_sk(sk)->recverr = 1;
+}
+
 static int open_socket(struct udp_sock_ref *us, struct netlink_ext_ack *extack)
 {
 	int family = us->local.sa.sa_family, err;
@@ -146,6 +154,7 @@ static int open_socket(struct udp_sock_ref *us, struct netlink_ext_ack *extack)
 		goto err_release;
 	}
 	us->sock = sock;
+	want_local_drops(sock->sk);
 	rcu_assign_sk_user_data(sock->sk, us);
 	udp_sk(sock->sk)->encap_rcv = receive;
 	WRITE_ONCE(udp_sk(sock->sk)->encap_type, 1);

@@ -517,7 +517,12 @@ static void send_failed(struct hcomm_link *link, struct hcomm_batch *b, int err)
 	spin_lock(&link->lock);
 	hcomm_flight_take_back(link, b, &lost);
 	link->cnt.tx_errors++;
-	if (err == -EMSGSIZE) {
+	/* The acknowledgement that was in it is still to be sent. */
+	link->ack_wanted = true;
+	link->ack_at = now + NSEC_PER_MSEC;
+	if (err == -ENOBUFS && !link->transport->reliable) {
+		hcomm_cc_local_drop(&link->cc);
+	} else if (err == -EMSGSIZE) {
 		hcomm_pmtu_too_big(link, now);
 	} else if (err == -EIO && link->gso_on &&
 		   link->gso_mode == HCOMM_GSO_AUTO) {
@@ -528,6 +533,7 @@ static void send_failed(struct hcomm_link *link, struct hcomm_batch *b, int err)
 		hcomm_count(link->hn, gso_fallbacks);
 	}
 	link->pace_at = now + NSEC_PER_MSEC;
+	WRITE_ONCE(link->tx_hold, link->pace_at);
 	spin_unlock(&link->lock);
 	hcomm_count(link->hn, tx_errors);
 	hcomm_flight_finish(NULL, &lost);
@@ -615,6 +621,12 @@ void hcomm_link_kick(struct hcomm_link *link)
 	while (test_bit(0, &link->tx_again)) {
 		if (!hcomm_link_usable(link)) {
 			clear_bit(0, &link->tx_again);
+			break;
+		}
+		/* A full queue needs time, not another attempt. */
+		if (READ_ONCE(link->tx_hold) > ktime_get_ns()) {
+			hcomm_timer_by(&link->hn->wheel, &link->timer,
+				       READ_ONCE(link->tx_hold));
 			break;
 		}
 		if (!spin_trylock_bh(&link->tx_lock))
