@@ -23,6 +23,7 @@ SPEC = "Documentation/netlink/specs/hcomm.yaml"
 UAPI = "uapi/hcomm/netlink.h"
 KHDR = "kmod/netlink_gen.h"
 KSRC = "kmod/netlink_gen.c"
+TOOL = "tools/common/attrs_gen.c"
 
 WIDTH = {"u8": 8, "u16": 16, "u32": 32, "u64": 64}
 LIMITS = {f"{s}{b}-max": (1 << (b - (s == "s"))) - 1
@@ -394,6 +395,44 @@ def ksrc(spec):
     return "\n".join(out) + "\n"
 
 
+def tool(spec):
+    """What the tools need to know of each attribute to print it."""
+    out = note("GPL-2.0") + ["#include \"attrs.h\"", "",
+                             f"#include <{spec.y['uapi-header']}>", ""]
+    for d in spec.y["definitions"]:
+        if d["type"] != "enum":
+            continue
+        name = f"names_{c_low(d['name'])}"
+        out += [f"const struct attr_names {name} = {{",
+                f"\t.nr = {len(d['entries'])},",
+                "\t.name = (const char *const[]){"]
+        out += [f"\t\t\"{e['name']}\"," for e in d["entries"]]
+        out += ["\t},", "};", ""]
+    for s in spec.y["attribute-sets"]:
+        out += [f"const struct attr_set attrs_{c_low(s['name'])} = {{",
+                f"\t.name = \"{s['name']}\",",
+                f"\t.max = {c_upp(s['name-prefix'])}MAX,",
+                "\t.attr = (const struct attr_info[]){"]
+        for a in s["attributes"]:
+            more = [f".name = \"{a['name']}\"",
+                    f".kind = ATTR_{c_upp(a['type'])}"]
+            if a.get("multi-attr"):
+                more += [".multi = true"]
+            if "enum" in a:
+                more += [f".values = &names_{c_low(a['enum'])}"]
+            if a["type"] == "nest":
+                more += [f".nest = &attrs_{c_low(a['nested-attributes'])}"]
+            out += [f"\t\t[{spec.attr(s['name'], a['name'])}] = {{"]
+            out += [f"\t\t\t{field}," for field in more] + ["\t\t},"]
+        out += ["\t},", "};", ""]
+    prefix = c_upp(spec.y["operations"]["name-prefix"])
+    out += [f"const struct attr_set *const attrs_of_cmd[{prefix}MAX + 1] = {{"]
+    out += [f"\t[{spec.cmd(op)}] = &attrs_{c_low(op['attribute-set'])},"
+            for op in spec.ops]
+    out += ["};"]
+    return "\n".join(out) + "\n"
+
+
 def main():
     ap = argparse.ArgumentParser(description="generate the netlink code")
     ap.add_argument("--check", action="store_true",
@@ -402,7 +441,8 @@ def main():
     args = ap.parse_args()
     try:
         spec = Spec(os.path.join(args.root, SPEC))
-        made = {UAPI: uapi(spec), KHDR: khdr(spec), KSRC: ksrc(spec)}
+        made = {UAPI: uapi(spec), KHDR: khdr(spec), KSRC: ksrc(spec),
+                TOOL: tool(spec)}
     except SpecError as e:
         print(f"{SPEC}: {e}", file=sys.stderr)
         return 1
