@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# fire_event.sh EVENT begin|end LINK: makes link LINK from node 1 to node 2 bad, and good again.
+set -eu
+event=$1 what=$2 link=$3
+dev=$(lab-dev 1 2 "$link")
+other=$(lab-dev 1 2 $((3 - link)))
+state=/run/fire.$link
+updown=up
+[ "$what" = end ] || updown=down
+
+n1() { lab-exec 1 "$@"; }
+
+netem() {
+	if [ "$what" = begin ]; then
+		n1 tc qdisc replace dev "$dev" root netem limit 100000 "$@"
+	else
+		n1 tc qdisc del dev "$dev" root
+	fi
+}
+
+case $event in
+none) ;;
+carrier)
+	n1 ip link set "$dev" "$updown"
+	;;
+address)
+	if [ "$what" = begin ]; then
+		n1 ip -o -4 addr show dev "$dev" | awk '{print $4}' > "$state"
+		n1 ip addr del "$(cat "$state")" dev "$dev"
+	else
+		n1 ip addr add "$(cat "$state")" dev "$dev"
+	fi
+	;;
+silence) netem loss 100% ;;
+loss) netem loss 5% ;;
+reorder) netem delay 2ms reorder 70% duplicate 5% ;;
+delay) netem delay 200ms ;;
+both)
+	for d in "$dev" "$other"; do
+		n1 ip link set "$d" "$updown"
+	done
+	;;
+*) echo "fire_event.sh: no event $event" >&2; exit 1 ;;
+esac
