@@ -31,7 +31,14 @@ static inline void hcomm_compat_hrtimer_setup(struct hrtimer *timer,
 #endif
 }
 
-/* sk_wait_event() and friends are the same; only the argument type moved. */
+/* Where a dump finds its attributes: moved into struct genl_info in 6.6. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
+#define HCOMM_DUMP_ATTRS	info.attrs
+#else
+#define HCOMM_DUMP_ATTRS	attrs
+#endif
+
+/* The type of addresses in proto_ops. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 19, 0)
 typedef struct sockaddr_unsized hcomm_sockaddr;
 #else

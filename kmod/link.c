@@ -192,14 +192,14 @@ static int check_config(struct hcomm_net *hn, struct hcomm_peer *peer,
 			 cfg->id);
 	list_for_each_entry(p, &hn->peer_list, list)
 		list_for_each_entry(link, &p->links, peer_node) {
-			if (!strcmp(link->name, cfg->name)) {
-				NL_SET_ERR_MSG(extack,
-					       "another link has this name");
-				return -EEXIST;
-			}
 			if (p == peer && link->id == cfg->id) {
 				NL_SET_ERR_MSG(extack,
 					       "the peer has a link with this id already");
+				return -EEXIST;
+			}
+			if (!strcmp(link->name, cfg->name)) {
+				NL_SET_ERR_MSG(extack,
+					       "another link has this name");
 				return -EEXIST;
 			}
 		}

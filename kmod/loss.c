@@ -17,7 +17,7 @@ enum {
 	Z2_BAD_X4 = 81,			/* 4 z^2 of z = 4.5 */
 	Z2_GOOD_X4 = 36,		/* 4 z^2 of z = 3 */
 	PPM = 1000000,
-	SCALE_SHIFT = 10,
+	MAX_FRACTION = 24,
 	MAX_SAMPLES = 1 << 20,
 };
 
@@ -174,19 +174,28 @@ static void effective(const struct hcomm_loss_count *c, u64 *n, u64 *k)
 	}
 }
 
-/* (k - nT)^2 > z^2 n T (1 - T), both sides times 4, in units of 2^-20. */
+/* Fraction bits that @n leaves free below 2^30. */
+static u32 fraction(u64 n)
+{
+	u32 s = 0;
+
+	while (s < MAX_FRACTION && n << (s + 1) < 1ULL << 30)
+		s++;
+	return s;
+}
+
+/* (k - nT)^2 > z^2 n T (1 - T), the right one for @above, in fixed point. */
 static bool beyond(u64 n, u64 k, u32 ppm, u32 z2_x4, bool above)
 {
-	u64 got = k << SCALE_SHIFT;
-	u64 want = div_u64((n << SCALE_SHIFT) * ppm, PPM);
-	u64 d, var;
+	u32 s = fraction(n);
+	u64 got = k << s, want = div_u64((n << s) * ppm, PPM), d, var;
 
 	if (above ? got <= want : got >= want)
 		return false;
 	d = above ? got - want : want - got;
-	var = div_u64(want * (PPM - ppm), PPM) << SCALE_SHIFT;
-	/* d < 2^30, var < 2^38: nothing overflows. */
-	return 4 * d * d > var * z2_x4;
+	var = div_u64(want * (PPM - ppm), PPM);
+	/* d < 2^30 and var < 2^30: neither side overflows. */
+	return d * d > (var * z2_x4 << s) >> 2;
 }
 
 /**

@@ -6,6 +6,7 @@
 #include <net/genetlink.h>
 #include <net/ipv6.h>
 
+#include "compat.h"
 #include "config.h"
 #include "link.h"
 #include "netlink_gen.h"
@@ -30,6 +31,16 @@ static int refuse(struct genl_info *info, int attr, const char *why, int err)
 	if (info->extack)
 		info->extack->_msg = why;
 	return err;
+}
+
+/* A name that is given is not empty. */
+static int get_name(struct genl_info *info, int attr, char *name)
+{
+	name[0] = 0;
+	if (!info->attrs[attr])
+		return 0;
+	nla_strscpy(name, info->attrs[attr], HCOMM_NAME_LEN);
+	return name[0] ? 0 : refuse(info, attr, "the name is empty", -EINVAL);
 }
 
 static u32 get_u32(struct genl_info *info, int attr, u32 def)
@@ -196,9 +207,9 @@ int hcomm_nl_peer_new_doit(struct sk_buff *skb, struct genl_info *info)
 	if (!node)
 		return refuse(info, HCOMM_A_PEER_NODE, "node 0 means none",
 			      -EINVAL);
-	if (info->attrs[HCOMM_A_PEER_NAME])
-		nla_strscpy(name, info->attrs[HCOMM_A_PEER_NAME], sizeof(name));
-	err = begin(hn);
+	err = get_name(info, HCOMM_A_PEER_NAME, name);
+	if (!err)
+		err = begin(hn);
 	if (err)
 		return err;
 	if (node == hn->conf.node) {
@@ -247,8 +258,9 @@ int hcomm_nl_peer_set_doit(struct sk_buff *skb, struct genl_info *info)
 
 	if (GENL_REQ_ATTR_CHECK(info, HCOMM_A_PEER_NAME))
 		return -EINVAL;
-	nla_strscpy(name, info->attrs[HCOMM_A_PEER_NAME], sizeof(name));
-	err = begin(hn);
+	err = get_name(info, HCOMM_A_PEER_NAME, name);
+	if (!err)
+		err = begin(hn);
 	if (err)
 		return err;
 	peer = want_peer(info, HCOMM_A_PEER_NODE);
@@ -398,9 +410,9 @@ static int get_config(struct genl_info *info, struct hcomm_link_config *cfg)
 	cfg->loss_ppm = get_u32(info, HCOMM_A_LINK_LOSS_THRESHOLD, 0);
 	cfg->gso_mode = get_u32(info, HCOMM_A_LINK_GSO, HCOMM_GSO_AUTO);
 	cfg->admin_up = get_u32(info, HCOMM_A_LINK_ADMIN, 1);
-	if (info->attrs[HCOMM_A_LINK_NAME])
-		nla_strscpy(cfg->name, info->attrs[HCOMM_A_LINK_NAME],
-			    sizeof(cfg->name));
+	err = get_name(info, HCOMM_A_LINK_NAME, cfg->name);
+	if (err)
+		return err;
 	if (cfg->transport == HCOMM_TRANSPORT_LOOP)
 		return refuse(info, HCOMM_A_LINK_TRANSPORT,
 			      "loop links are made with the node", -EINVAL);
@@ -427,6 +439,33 @@ static int get_config(struct genl_info *info, struct hcomm_link_config *cfg)
 	return 0;
 }
 
+/* The objects say what is wrong, not with which attribute. */
+static void blame(struct genl_info *info, int err)
+{
+	int attr;
+
+	switch (err) {
+	case -ENOENT:
+		attr = HCOMM_A_LINK_PEER;
+		break;
+	case -EPROTONOSUPPORT:
+		attr = HCOMM_A_LINK_TRANSPORT;
+		break;
+	case -EADDRNOTAVAIL:
+	case -EADDRINUSE:
+		attr = HCOMM_A_LINK_LOCAL_ADDR;
+		break;
+	case -EEXIST:
+		attr = info->attrs[HCOMM_A_LINK_NAME] ? HCOMM_A_LINK_NAME :
+							HCOMM_A_LINK_ID;
+		break;
+	default:
+		return;
+	}
+	if (info->attrs[attr])
+		NL_SET_BAD_ATTR(info->extack, info->attrs[attr]);
+}
+
 int hcomm_nl_link_new_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct hcomm_net *hn = net_of(info);
@@ -448,12 +487,14 @@ int hcomm_nl_link_new_doit(struct sk_buff *skb, struct genl_info *info)
 	err = begin(hn);
 	if (err)
 		return err;
-	if (cfg.peer == hn->conf.node)
+	if (cfg.peer == hn->conf.node) {
 		err = refuse(info, HCOMM_A_LINK_PEER,
 			     "a link to this node itself", -EINVAL);
-	else
+	} else {
 		err = PTR_ERR_OR_ZERO(hcomm_config_add_link(hn, &cfg,
 							    info->extack));
+		blame(info, err);
+	}
 	mutex_unlock(&hn->cfg_lock);
 	return err;
 }
@@ -543,6 +584,9 @@ int hcomm_nl_link_get_doit(struct sk_buff *skb, struct genl_info *info)
 
 int hcomm_nl_link_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
+	struct nlattr *filter =
+		genl_dumpit_info(cb)->HCOMM_DUMP_ATTRS[HCOMM_A_LINK_PEER];
+	u32 want = filter ? nla_get_u32(filter) : 0;
 	struct hcomm_net *hn = hcomm_net(sock_net(skb->sk));
 	struct hcomm_peer *peer;
 	struct hcomm_link *link;
@@ -552,7 +596,7 @@ int hcomm_nl_link_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	mutex_lock(&hn->cfg_lock);
 	list_for_each_entry(peer, &hn->peer_list, list)
 		list_for_each_entry(link, &peer->links, peer_node) {
-			if (n++ < cb->args[0])
+			if (n++ < cb->args[0] || (want && peer->node != want))
 				continue;
 			head = dump_head(skb, cb, HCOMM_CMD_LINK_GET);
 			if (!head || !dump_tail(skb, head,
@@ -582,6 +626,25 @@ static struct hcomm_route *want_route(struct genl_info *info)
 			      -ENOENT));
 }
 
+static int pin(struct genl_info *info, struct hcomm_route *route)
+{
+	u32 id = get_u32(info, HCOMM_A_ROUTE_PINNED_LINK, 0);
+	struct hcomm_peer *peer = hcomm_peer_find(route->hn, route->node);
+	struct hcomm_link *link;
+	bool found = !id;
+
+	if (!info->attrs[HCOMM_A_ROUTE_PINNED_LINK])
+		return 0;
+	if (peer)
+		list_for_each_entry(link, &peer->links, peer_node)
+			found |= link->id == id;
+	if (!found)
+		return refuse(info, HCOMM_A_ROUTE_PINNED_LINK,
+			      "the peer has no link with this id", -ENOENT);
+	WRITE_ONCE(route->pinned_link, id);
+	return 0;
+}
+
 int hcomm_nl_route_new_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct hcomm_net *hn = net_of(info);
@@ -602,9 +665,9 @@ int hcomm_nl_route_new_doit(struct sk_buff *skb, struct genl_info *info)
 						       0), false, info->extack);
 		err = PTR_ERR_OR_ZERO(route);
 		if (!err)
-			route->pinned_link = get_u32(info,
-						     HCOMM_A_ROUTE_PINNED_LINK,
-						     0);
+			err = pin(info, route);
+		if (err && !IS_ERR(route))
+			hcomm_route_destroy(route);
 	}
 	mutex_unlock(&hn->cfg_lock);
 	return err;
@@ -645,9 +708,9 @@ int hcomm_nl_route_set_doit(struct sk_buff *skb, struct genl_info *info)
 		err = PTR_ERR(route);
 		goto out;
 	}
-	if (info->attrs[HCOMM_A_ROUTE_PINNED_LINK])
-		WRITE_ONCE(route->pinned_link,
-			   get_u32(info, HCOMM_A_ROUTE_PINNED_LINK, 0));
+	err = pin(info, route);
+	if (err)
+		goto out;
 	hcomm_route_update(route, "pinned by the administrator");
 out:
 	mutex_unlock(&hn->cfg_lock);

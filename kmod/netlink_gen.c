@@ -3,6 +3,13 @@
 
 #include "netlink_gen.h"
 
+static const struct nla_policy reject_policy[] = {
+	[1] = {
+		.type = NLA_REJECT,
+		.reject_message = "this request has no attributes",
+	},
+};
+
 static struct netlink_range_validation range_10_60000 = {
 	.min = 10,
 	.max = 60000U,
@@ -190,6 +197,8 @@ const struct genl_ops hcomm_nl_ops[16] = {
 	{
 		.cmd		= HCOMM_CMD_SYSTEM_GET,
 		.doit		= hcomm_nl_system_get_doit,
+		.policy		= reject_policy,
+		.maxattr	= ARRAY_SIZE(reject_policy) - 1,
 	},
 	{
 		.cmd		= HCOMM_CMD_SYSTEM_SET,
@@ -285,6 +294,8 @@ const struct genl_ops hcomm_nl_ops[16] = {
 	{
 		.cmd		= HCOMM_CMD_SOCKET_GET,
 		.dumpit		= hcomm_nl_socket_get_dumpit,
+		.policy		= reject_policy,
+		.maxattr	= ARRAY_SIZE(reject_policy) - 1,
 	},
 	{
 		.cmd		= HCOMM_CMD_PING,

@@ -353,6 +353,8 @@ int hcomm_nl_put_socket(struct sk_buff *skb, struct hcomm_sock *hs)
 	    nla_put_u32(skb, HCOMM_A_SOCKET_REMOTE_PORT, hs->remote_port) ||
 	    nla_put_u32(skb, HCOMM_A_SOCKET_UID,
 			from_kuid_munged(ns, sk->sk_uid)) ||
+	    nla_put_u64_64bit(skb, HCOMM_A_SOCKET_INODE, sock_i_ino(sk),
+			      HCOMM_A_SOCKET_PAD) ||
 	    nla_put_u32(skb, HCOMM_A_SOCKET_PID, hs->pid) ||
 	    nla_put_string(skb, HCOMM_A_SOCKET_COMM, hs->comm) ||
 	    nla_put_u32(skb, HCOMM_A_SOCKET_RX_QUEUED,

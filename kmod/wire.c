@@ -98,7 +98,7 @@ static int get_ack(const u8 *p, u32 len, struct hcomm_frame *f)
 	f->ack.delay = get32(p + 8);
 	f->ack.nr = get16(p + 12);
 	if (!f->ack.nr || f->ack.nr > HCOMM_WIRE_ACK_RANGES || end >> 62 ||
-	    len < HCOMM_WIRE_ACK_LEN + f->ack.nr * HCOMM_WIRE_RANGE_LEN)
+	    len < HCOMM_WIRE_ACK_LEN + (u32)f->ack.nr * HCOMM_WIRE_RANGE_LEN)
 		return -EBADMSG;
 	p += HCOMM_WIRE_ACK_LEN;
 	for (i = 0; i < f->ack.nr; i++, p += HCOMM_WIRE_RANGE_LEN) {
@@ -207,7 +207,7 @@ static int get_lane_ack(const u8 *p, u32 len, u8 flags, struct hcomm_frame *f)
 	a->cum = get64(p + 8);
 	if (p[5] || get16(p + 6) || a->cum >> 62 ||
 	    a->nr > HCOMM_WIRE_LANE_RANGES ||
-	    len < HCOMM_WIRE_LANE_ACK_LEN + a->nr * HCOMM_WIRE_RANGE_LEN)
+	    len < HCOMM_WIRE_LANE_ACK_LEN + (u32)a->nr * HCOMM_WIRE_RANGE_LEN)
 		return -EBADMSG;
 	at = a->cum;
 	p += HCOMM_WIRE_LANE_ACK_LEN;

@@ -700,6 +700,13 @@ int hcomm_link_send_control(struct hcomm_link *link, u8 type, const void *frame,
 	}
 	close_seg(b);
 	err = link->transport->send(link, b);
+	if (!err) {
+		spin_lock(&link->lock);
+		link->cnt.tx_packets++;
+		link->cnt.tx_bytes += b->bytes;
+		spin_unlock(&link->lock);
+		hcomm_count(link->hn, tx_packets);
+	}
 	local_bh_enable();
 	return err;
 }
