@@ -134,7 +134,7 @@ struct hcomm_link {
 	bool gso_on;
 	const char *gso_reason;
 
-	spinlock_t lock;
+	spinlock_t lock;	/* see above */
 	struct hcomm_timer timer;
 
 	/* state machine and heartbeats: link.c, beat.c */
@@ -180,10 +180,10 @@ struct hcomm_link {
 	struct hcomm_link_counters cnt;
 
 	/* sending: xmit.c */
-	spinlock_t tx_lock;
+	spinlock_t tx_lock;	/* see above */
 	unsigned long tx_again;
 	u64 tx_hold;
-	spinlock_t ready_lock;
+	spinlock_t ready_lock;	/* @ready and each sender in it */
 	struct list_head ready[__HCOMM_CLASS_MAX];
 };
 

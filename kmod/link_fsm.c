@@ -8,9 +8,14 @@
 #include "peer.h"
 #include "trace.h"
 
-enum { DOWN = HCOMM_LINK_STATE_DOWN, PROBING = HCOMM_LINK_STATE_PROBING,
-       UP = HCOMM_LINK_STATE_UP, DEGRADED = HCOMM_LINK_STATE_DEGRADED,
-       SAME, ILLEGAL };
+enum {
+	DOWN = HCOMM_LINK_STATE_DOWN,
+	PROBING = HCOMM_LINK_STATE_PROBING,
+	UP = HCOMM_LINK_STATE_UP,
+	DEGRADED = HCOMM_LINK_STATE_DEGRADED,
+	SAME,
+	ILLEGAL,
+};
 
 /*
  * What each event makes of each state. SAME: expected, changes nothing.

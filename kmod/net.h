@@ -97,8 +97,8 @@ struct hcomm_net {
 	struct net *net;
 	struct hcomm_conf conf;
 	u64 incarnation;
-	struct mutex cfg_lock;
-	spinlock_t route_lock;
+	struct mutex cfg_lock;		/* see above */
+	spinlock_t route_lock;		/* see above */
 	struct hcomm_wheel wheel;
 	struct rhashtable links;
 	struct rhashtable peers;
@@ -108,7 +108,7 @@ struct hcomm_net {
 	struct list_head peer_list;
 	struct list_head udp_socks;
 	struct hlist_head socks;
-	spinlock_t socks_lock;
+	spinlock_t socks_lock;		/* @socks */
 	struct hcomm_stats __percpu *stats;
 	atomic_t nr_links;
 	atomic_t nr_sessions;

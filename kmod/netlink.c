@@ -533,6 +533,7 @@ int hcomm_nl_link_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct hcomm_net *hn = net_of(info);
 	struct hcomm_link *link;
+	u32 ppm;
 	int err;
 
 	err = begin(hn);
@@ -547,8 +548,8 @@ int hcomm_nl_link_set_doit(struct sk_buff *skb, struct genl_info *info)
 		WRITE_ONCE(link->metric,
 			   nla_get_u32(info->attrs[HCOMM_A_LINK_METRIC]));
 	if (info->attrs[HCOMM_A_LINK_LOSS_THRESHOLD]) {
-		WRITE_ONCE(link->loss_ppm, get_u32(info,
-			   HCOMM_A_LINK_LOSS_THRESHOLD, 0));
+		ppm = get_u32(info, HCOMM_A_LINK_LOSS_THRESHOLD, 0);
+		WRITE_ONCE(link->loss_ppm, ppm);
 		spin_lock_bh(&link->lock);
 		hcomm_loss_set_threshold(&link->loss,
 					 hcomm_link_loss_ppm(link));

@@ -390,19 +390,21 @@ static int socket_release(struct socket *sock)
 {
 	struct sock *sk = sock->sk;
 	struct hcomm_sock *hs;
+	bool bound;
 
 	if (!sk)
 		return 0;
 	hs = hcomm_sk(sk);
 	lock_sock(sk);
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
-	if (hs->bound) {
-		hcomm_port_release(hs->hn, &hs->port);
-		hs->bound = false;
-	}
+	bound = hs->bound;
+	hs->bound = false;
 	release_sock(sk);
-	/* Nobody who found the port still calls open() after this. */
-	synchronize_rcu();
+	if (bound) {
+		hcomm_port_release(hs->hn, &hs->port);
+		/* Nobody who found the port still calls open() after this. */
+		synchronize_rcu();
+	}
 	if (sk->sk_state == HCOMM_SS_CONNECTED && hs->tx) {
 		hcomm_sock_shutdown_tx(hs);
 		linger(sk);
