@@ -156,11 +156,7 @@ static void comm_free(struct hc_comm *c)
 		return;
 	if (c->peers) {
 		if (atomic_load_explicit(&c->err, memory_order_relaxed))
-			/*
-			 * Closing with unread data may cost the peer our
-			 * last words.
-			 */
-			hc_drain(c);
+			hc_drain(c, HC_DRAIN_LAST_MS);
 		for (i = 0; i < c->n; i++)
 			if (c->peers[i].fd >= 0)
 				close(c->peers[i].fd);

@@ -16,6 +16,9 @@
 
 struct pollfd;
 
+/* How long the end of a broken communicator waits for the others' end. */
+#define HC_DRAIN_LAST_MS	500
+
 #define HC_TIMEOUT_DEFAULT	30000		/* ms */
 #define HC_PIECE_DEFAULT	(256u * 1024)	/* bytes */
 #define HC_PIECE_ALIGN		64u
@@ -57,6 +60,7 @@ struct hc_peer {
 	bool tx_blocked;	/* the socket took no more */
 	bool rx_blocked;	/* the socket had nothing */
 	bool gone;		/* end of file, or an error, not waited for yet */
+	bool ended;		/* end of file after an error of the communicator */
 };
 
 struct hc_comm {

@@ -13,6 +13,8 @@
 /* How long to look for the cause when a peer has gone, and to tell others. */
 #define GRACE_MS	250
 #define TELL_MS		500
+/* How long to read on after an error, so that what was told is not lost. */
+#define DRAIN_MS	250
 /* So often the blocked sockets are asked again while others move. */
 #define PASSES_PER_POLL	8
 /* So many useless wake-ups before sleeping a little. */
@@ -128,6 +130,7 @@ void hc_tell(struct hc_comm *c, struct hc_peer *p)
 
 	put_error(c, out, atomic_load_explicit(&c->err, memory_order_relaxed));
 	send(p->fd, out, sizeof(out), MSG_DONTWAIT | MSG_NOSIGNAL);
+	shutdown(p->fd, SHUT_WR);
 }
 
 /*
@@ -179,8 +182,15 @@ static void tell_all(struct hc_comm *c, int err)
 
 static int set_error(struct hc_comm *c, int err)
 {
+	uint32_t i;
+
 	atomic_store_explicit(&c->err, err, memory_order_release);
 	tell_all(c, err);
+	/* All do so, and each knows from the end of the others that they know. */
+	for (i = 0; i < c->n; i++)
+		if (c->peers[i].fd >= 0)
+			shutdown(c->peers[i].fd, SHUT_WR);
+	hc_drain(c, DRAIN_MS);
 	return -err;
 }
 
@@ -406,7 +416,7 @@ int hc_peek(struct hc_comm *c, struct hc_peer *p)
 
 static int fail_timeout(struct hc_comm *c)
 {
-	char list[64] = "";
+	char list[96] = "";
 	size_t at = 0;
 	uint32_t i;
 
@@ -416,12 +426,13 @@ static int fail_timeout(struct hc_comm *c)
 
 		if (!ready(c, p->rx) && !ready(c, p->tx))
 			continue;
-		if (at + 24 > sizeof(list)) {
+		if (at + 48 > sizeof(list)) {
 			snprintf(list + at, sizeof(list) - at, ", ...");
 			break;
 		}
-		r = snprintf(list + at, sizeof(list) - at, "%s%" PRIu32 "%s",
-			     at ? ", " : "", p->rank, ready(c, p->rx) ? "" : " (to send)");
+		r = snprintf(list + at, sizeof(list) - at, "%s%" PRIu32 " (%snode %" PRIu32 ")",
+			     at ? ", " : "", p->rank, ready(c, p->rx) ? "" : "to send, ",
+			     c->addrs[p->rank].node);
 		at += (size_t)r;
 	}
 	return hc_fail(c, ETIMEDOUT, "%s #%" PRIu64 ": rank %" PRIu32
@@ -632,13 +643,36 @@ int hc_finish(struct hc_comm *c)
 	return ret;
 }
 
-void hc_drain(struct hc_comm *c)
+/*
+ * A socket that is closed with unread data resets the connection, and the
+ * reset may overtake what was told. So read on until the peers have ended,
+ * too, for up to @ms.
+ */
+void hc_drain(struct hc_comm *c, int ms)
 {
-	uint8_t in[HC_HDR_LEN];
-	uint32_t i;
+	int64_t end = hc_now_ms() + ms, now;
+	uint8_t waste[HC_HDR_LEN];
+	uint32_t i, n;
 
-	for (i = 0; i < c->n; i++)
-		while (c->peers[i].fd >= 0 &&
-		       recv(c->peers[i].fd, in, sizeof(in), MSG_DONTWAIT) > 0)
-			;
+	for (;;) {
+		for (i = 0, n = 0; i < c->n; i++) {
+			if (c->peers[i].fd < 0 || c->peers[i].ended)
+				continue;
+			c->pfds[n] = (struct pollfd){ .fd = c->peers[i].fd, .events = POLLIN };
+			c->pfd_peer[n++] = &c->peers[i];
+		}
+		now = hc_now_ms();
+		if (!n || now > end || poll(c->pfds, n, (int)(end - now)) == 0)
+			return;
+		for (i = 0; i < n; i++) {
+			ssize_t r;
+
+			if (!c->pfds[i].revents)
+				continue;
+			r = recv(c->pfds[i].fd, waste, sizeof(waste), MSG_DONTWAIT);
+			if (r == 0 || (r < 0 && errno != EAGAIN && errno != EINTR &&
+				       errno != ECONNRESET))
+				c->pfd_peer[i]->ended = true;
+		}
+	}
 }

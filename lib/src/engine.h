@@ -49,7 +49,7 @@ void hc_tell(struct hc_comm *c, struct hc_peer *p);
 /* The next message of a peer, left in place; see the function. */
 int hc_peek(struct hc_comm *c, struct hc_peer *p);
 
-/* Last thing before the sockets are closed. */
-void hc_drain(struct hc_comm *c);
+/* After an error, before the sockets are closed. */
+void hc_drain(struct hc_comm *c, int ms);
 
 #endif /* HC_ENGINE_H */

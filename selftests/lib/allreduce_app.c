@@ -6,9 +6,10 @@
  * A line per interval and rank, and one at the end, key=value:
  *   progress rank=0 t=3.0 rounds=120 round=119 ms=8.1 mbs=1010.2 stall_ms=9.0 wrong=0
  *   total rank=0 t=60.0 rounds=7200 mbs=1004.9 median_ms=8.0 stall_ms=212.4 wrong=0
- * t: seconds since the start; ms: the last round; mbs: MB of the buffer per
- * second spent in all_reduce, over the interval or all; stall_ms: the longest
- * round of the interval or of all. Status 0: all results were right.
+ * t: seconds since the start; ms: the last all_reduce; mbs: MB of the buffer
+ * per second spent in all_reduce, over the interval or all; stall_ms: the
+ * longest that a round has waited for others, in the interval or in all but
+ * the first, which warms up. Status 0: all results were right.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -147,12 +148,13 @@ int main(int argc, char **argv)
 	begin = last = now();
 	for (round = 0; !rounds || round < rounds; round++) {
 		int32_t go = !stop && (!seconds || now() - begin < seconds);
-		double t, ms;
+		double t = now(), waited, ms;
 
 		/* rank 0's clock tells when it is enough */
 		ret = hcomm_broadcast(comm, &go, 1, HCOMM_I32, 0);
 		if (ret || !go)
 			break;
+		waited = (now() - t) * 1e3;
 		fill(send, count, rank, (uint32_t)round);
 		t = now();
 		ret = hcomm_all_reduce(comm, send, recv, count, HCOMM_F32, HCOMM_SUM);
@@ -173,10 +175,11 @@ int main(int argc, char **argv)
 		spent += ms;
 		part += ms;
 		part_rounds++;
-		if (ms > part_longest)
-			part_longest = ms;
-		if (ms > longest)
-			longest = ms;
+		waited += ms;
+		if (waited > part_longest)
+			part_longest = waited;
+		if (waited > longest && round)
+			longest = waited;
 		if (interval > 0 && now() - last >= interval) {
 			last = now();
 			if (!quiet || !rank)

@@ -125,7 +125,8 @@ static int with_strangers(uint32_t rank, uint32_t n, void *arg)
 	if (rank == n - 1)
 		usleep(300000);
 	T_RET(0, t_comm(&attr, &comm));
-	T_CHECK(t_now_ms() - begin < 1300 + (rank == n - 1 ? 0 : 300), "%d ms",
+	/* a second at most, where there is more than one slow processor */
+	T_CHECK(t_now_ms() - begin < 300 + (t_real ? 5000 : 1000), "%d ms",
 		(int)(t_now_ms() - begin));
 	if (use(comm, n))
 		return 1;
@@ -409,7 +410,8 @@ static int compare(const void *a, const void *b)
 static int small(uint32_t rank, uint32_t n, void *arg)
 {
 	struct hcomm_comm_attr attr = t_attr(rank, n);
-	int64_t *us = calloc(1000, sizeof(*us)), cpu;
+	int rounds = t_real ? 200 : 1000;
+	int64_t *us = calloc((size_t)rounds, sizeof(*us)), cpu;
 	struct hcomm_comm *comm;
 	struct timespec a, b;
 	int64_t v;
@@ -417,38 +419,42 @@ static int small(uint32_t rank, uint32_t n, void *arg)
 
 	(void)arg;
 	T_RET(0, t_comm(&attr, &comm));
-	for (i = 0; i < 1000; i++) {
+	for (i = 0; i < rounds; i++) {
 		v = rank;
 		clock_gettime(CLOCK_MONOTONIC, &a);
 		T_RET(0, hcomm_all_reduce(comm, NULL, &v, 1, HCOMM_I64, HCOMM_SUM));
 		clock_gettime(CLOCK_MONOTONIC, &b);
 		us[i] = (b.tv_sec - a.tv_sec) * 1000000 + (b.tv_nsec - a.tv_nsec) / 1000;
 	}
-	qsort(us, 1000, sizeof(*us), compare);
+	qsort(us, (size_t)rounds, sizeof(*us), compare);
+	v = us[rounds / 2];
 	if (!rank)
-		printf("boot: %u ranks, 8 bytes: median %d us, p99 %d us\n", n, (int)us[500], (int)us[990]);
+		printf("boot: %u ranks, 8 bytes: median %d us, p99 %d us\n", n, (int)v,
+		       (int)us[rounds / 100 * 99]);
+	/* a guest of the lab has one processor, or slow ones */
 	if (!getenv("HCOMM_TEST_SANITIZER"))
-		T_CHECK(us[500] < 1000, "median %d us", (int)us[500]);
+		T_CHECK(v < (t_real ? 50000 : 1000), "median %d us", (int)v);
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
 	usleep(1000000);
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
 	cpu = (b.tv_sec - a.tv_sec) * 1000000 + (b.tv_nsec - a.tv_nsec) / 1000;
 	if (!t_is_threads())
-		T_CHECK(cpu < 10000, "%d us of processor time in an idle second", (int)cpu);
+		T_CHECK(cpu < (t_real ? 50000 : 10000), "%d us of processor time in an idle second", (int)cpu);
 	free(us);
 	T_RET(0, hcomm_comm_destroy(comm));
 	return 0;
 }
 
-#define RUN(what) do {							\
+#define RUN(name, test) do {						\
 	if (!ret) {							\
-		ret = (what);						\
-		fprintf(stderr, "boot: %s: %s\n", #what, ret ? "failed" : "passed"); \
+		ret = (test);						\
+		fprintf(stderr, "boot: %s: %s\n", name, ret ? "failed" : "passed"); \
 	}								\
 } while (0)
 
 int main(int argc, char **argv)
 {
+	static const char *const setting[] = { "other pieces", "other flags", "other algorithms" };
 	bool quick = argc > 1 && !strcmp(argv[1], "-q");
 	int ret = t_init(), rounds = quick ? 100 : 1000, what;
 	uint32_t odd;
@@ -460,25 +466,25 @@ int main(int argc, char **argv)
 		printf("SKIP: starts its ranks itself\n");
 		return T_SKIP;
 	}
-	RUN(alone());
-	RUN(t_ranks(3, cycle, &rounds, 120));
-	RUN(t_ranks(1, port_taken, NULL, 10));
+	RUN("one rank", alone());
+	RUN("again and again", t_ranks(3, cycle, &rounds, 120));
+	RUN("port in use", t_ranks(1, port_taken, NULL, 10));
 	if (!t_is_threads()) {
-		RUN(strangers());
-		RUN(t_ranks(3, failing, NULL, 20));
+		RUN("strangers", strangers());
+		RUN("a rank that fails", t_ranks(3, failing, NULL, 20));
 	}
-	RUN(t_ranks(2, version, NULL, 10));
+	RUN("another version", t_ranks(2, version, NULL, 10));
 	for (what = 0; what < (t_is_threads() ? 2 : 3); what++)
-		RUN(t_ranks(what + 2, settings, &what, 10));
-	RUN(t_ranks(3, other_list, NULL, 10));
+		RUN(setting[what], t_ranks((uint32_t)what + 2, settings, &what, 10));
+	RUN("other addresses", t_ranks(3, other_list, NULL, 10));
 	for (odd = 0; odd < 3; odd++)
-		RUN(t_ranks(3, missing, &odd, 10));
+		RUN("a missing rank", t_ranks(3, missing, &odd, 10));
 	for (seed = 1; seed < (quick ? 20u : 200u) && !ret; seed++)
 		ret = t_ranks(2, madness, &seed, 10);
-	RUN(ret);
-	RUN(t_ranks(3, small, NULL, 20));
-	RUN(t_ranks(4, small, NULL, 20));
-	RUN(t_ranks(8, small, NULL, 20));
+	RUN("a mad peer", ret);
+	RUN("small, 3 ranks", t_ranks(3, small, NULL, 20));
+	RUN("small, 4 ranks", t_ranks(4, small, NULL, 20));
+	RUN("small, 8 ranks", t_ranks(8, small, NULL, 20));
 	printf("boot: %s\n", ret ? "failed" : "passed");
 	return ret;
 }

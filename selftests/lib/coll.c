@@ -335,13 +335,14 @@ int main(int argc, char **argv)
 	/* Small pieces make short vectors long; 0 is what users have. */
 	static const uint32_t pieces[] = { 0, 64, 4096 };
 	bool quick = argc > 1 && !strcmp(argv[1], "-q");
-	uint32_t most = quick ? 6 : 17;
+	/* In the lab one slow processor may do the work of all ranks. */
+	uint32_t most = quick ? t_real ? 4 : 6 : 17;
 	int ret = t_init();
 	size_t k, a;
 
 	if (ret)
 		return ret;
-	for (k = 0; k < 3 && !ret; k++) {
+	for (k = 0; k < 3 && !ret; k += quick && t_real ? 2 : 1) {
 		struct plan p = { .piece = pieces[k], .big = pieces[k] == 64 ? 4096 : 65539 };
 		struct plan ordered = p;
 		uint32_t top = k ? (most < 9 ? most : 9) : most;
@@ -349,10 +350,10 @@ int main(int argc, char **argv)
 		ordered.flags = HCOMM_COMM_ORDERED;
 		for (a = 0; a < NREDUCE && !ret; a++) {
 			ret = each("sums", reduce_algos[a], sums, &p, 1, top) ||
-			      each("bits", reduce_algos[a], same_bits, &p, 2, 5) ||
-			      each("values", reduce_algos[a], values, &p, 2, 5) ||
-			      each("ordered values", reduce_algos[a], values, &ordered, 3, 5) ||
-			      each("mixture", reduce_algos[a], mixture, &p, 2, 6);
+			      each("bits", reduce_algos[a], same_bits, &p, 2, top < 5 ? top : 5) ||
+			      each("values", reduce_algos[a], values, &p, 2, top < 5 ? top : 5) ||
+			      each("ordered values", reduce_algos[a], values, &ordered, 3, top < 5 ? top : 5) ||
+			      each("mixture", reduce_algos[a], mixture, &p, 2, top < 6 ? top : 6);
 			if (!ret && !quick && k != 1)
 				ret = each("edges", reduce_algos[a], edges, &p, 3, 3);
 			if (!ret && k == 0) {
@@ -363,7 +364,7 @@ int main(int argc, char **argv)
 		}
 		for (a = 0; a < NBCAST && !ret; a++)
 			ret = each("broadcasts", bcast_algos[a], broadcasts, &p, 1, top) ||
-			      each("mixture", bcast_algos[a], mixture, &p, 2, 6);
+			      each("mixture", bcast_algos[a], mixture, &p, 2, top < 6 ? top : 6);
 		if (!t_is_rank() || !ret)
 			fprintf(stderr, "coll: pieces of %u: %s\n", pieces[k], ret ? "failed" : "passed");
 	}

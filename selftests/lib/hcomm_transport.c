@@ -2,7 +2,6 @@
 /* For tests that speak to ranks themselves, in the programs that run over AF_HCOMM. */
 #include "../../lib/src/transport.c"
 
-#include <stdbool.h>
+#include "t.h"
 
-extern const bool t_real;
 const bool t_real = true;

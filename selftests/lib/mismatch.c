@@ -164,9 +164,17 @@ static int busy(uint32_t rank, uint32_t n, void *arg)
 		T_CHECK(strstr(hcomm_comm_error_text(p.comm), "waited 1000 ms for rank 1"), "\"%s\"",
 			hcomm_comm_error_text(p.comm));
 	} else {
-		/* comes when rank 0 has given up: hears its error */
+		int ret;
+
+		/*
+		 * Comes when rank 0 has given up. It did call the barrier, so
+		 * the first may go well; the second hears of the error.
+		 */
 		usleep(1500000);
-		T_RET(-ETIMEDOUT, hcomm_barrier(p.comm));
+		ret = hcomm_barrier(p.comm);
+		if (!ret)
+			ret = hcomm_barrier(p.comm);
+		T_RET(-ETIMEDOUT, ret);
 		T_CHECK(strstr(hcomm_comm_error_text(p.comm), "rank 0 has waited"), "\"%s\"",
 			hcomm_comm_error_text(p.comm));
 	}
@@ -463,7 +471,7 @@ int main(int argc, char **argv)
 {
 	bool quick = argc > 1 && !strcmp(argv[1], "-q");
 	int ret = t_init(), rounds = quick ? 1000 : 10000;
-	uint32_t most = t_ranks_max(quick ? 5 : 9), n;
+	uint32_t most = t_ranks_max(quick ? t_real ? 4 : 5 : 9), n;
 	struct plan p;
 	size_t a;
 

@@ -14,9 +14,6 @@
 #define RANKS_MAX	64
 #define PORT		21000
 
-/* Whether this program runs over AF_HCOMM. */
-extern const bool t_real;
-
 static uint32_t node_here = 1;
 static struct sockaddr_hcomm addrs[RANKS_MAX];
 static uint32_t env_rank, env_size;
@@ -181,7 +178,8 @@ static int run_threads(uint32_t n, t_rank_fn fn, void *arg)
 
 static int run_children(uint32_t n, t_rank_fn fn, void *arg, unsigned int seconds)
 {
-	int64_t end = t_now_ms() + seconds * 1000;
+	/* The checked kernels of the lab are slow. */
+	int64_t end = t_now_ms() + seconds * (t_real ? 10000 : 1000);
 	pid_t pid[RANKS_MAX];
 	uint32_t left = n;
 	int ret = 0;

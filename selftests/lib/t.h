@@ -54,6 +54,9 @@ int t_init(void);
 /* How many ranks there can be; @most unless hcomm_run started fewer. */
 uint32_t t_ranks_max(uint32_t most);
 
+/* Whether this program runs over AF_HCOMM. */
+extern const bool t_real;
+
 /* True in a process that is one of the ranks of hcomm_run. */
 bool t_is_rank(void);
 bool t_is_threads(void);

@@ -6,7 +6,6 @@
 #include "../../lib/src/transport.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,8 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include "t.h"
 
 #define SNDBUF	(400 * 1024)
 #define MAX_MSG	(192 * 1024)
@@ -111,5 +112,4 @@ const struct hc_transport hc_transport = {
 	.last_error = unix_last_error,
 };
 
-extern const bool t_real;
 const bool t_real;
