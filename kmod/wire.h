@@ -25,7 +25,7 @@ enum hcomm_wire_const {
 	HCOMM_WIRE_CREDIT_LEN = 24,
 	HCOMM_WIRE_RESET_LEN = 16,
 	HCOMM_WIRE_RANGE_LEN = 8,
-	HCOMM_WIRE_ACK_RANGES = 32,
+	HCOMM_WIRE_ACK_RANGES = 16,
 	HCOMM_WIRE_LANE_RANGES = 16,
 	HCOMM_WIRE_MAX_BODY = 65535,
 	/* The longest frame up to its payload; what a decoder looks at. */
