@@ -9,6 +9,13 @@
 #include <net/genetlink.h>
 #include <net/sock.h>
 
+/* It moved in 6.12. */
+#if __has_include(<linux/unaligned.h>)
+#include <linux/unaligned.h>
+#else
+#include <asm/unaligned.h>
+#endif
+
 /* proto_ops.accept took its flags and "kern" one by one before 6.10. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0)
 #define HCOMM_ACCEPT_ARGS	struct proto_accept_arg *arg

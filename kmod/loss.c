@@ -7,7 +7,8 @@
  *
  * The Wilson interval is the inversion of the score test: a threshold T is
  * below the lower bound exactly if K > nT and (K - nT)^2 > z^2 n T (1 - T).
- * So neither a root nor a table is needed.
+ * So neither a root nor a table is needed. Counting a packet takes no division:
+ * only the first packet of a tick and the verdict do.
  */
 #include "loss.h"
 
@@ -17,14 +18,12 @@ enum {
 	Z2_BAD_X4 = 81,			/* 4 z^2 of z = 4.5 */
 	Z2_GOOD_X4 = 36,		/* 4 z^2 of z = 3 */
 	PPM = 1000000,
-	MAX_FRACTION = 24,
-	MAX_SAMPLES = 1 << 20,
+	RATIO_SHIFT = 20,
+	MAX_SHIFT = 20,
+	MAX_SCALED = 1 << 30,
 };
 
-static u64 tick_of(u64 now)
-{
-	return div_u64(now, HCOMM_LOSS_TICK_MS * HCOMM_NS_PER_MS);
-}
+#define TICK_NS	((u32)(HCOMM_LOSS_TICK_MS * HCOMM_NS_PER_MS))
 
 void hcomm_loss_reset(struct hcomm_loss *l, u64 now)
 {
@@ -32,7 +31,7 @@ void hcomm_loss_reset(struct hcomm_loss *l, u64 now)
 
 	memset(l, 0, sizeof(*l));
 	l->ppm = ppm;
-	l->tick = tick_of(now);
+	l->tick_end = now + TICK_NS;
 }
 
 /**
@@ -59,40 +58,40 @@ static void sub(struct hcomm_loss_count *a, const struct hcomm_loss_count *b)
 	a->events -= b->events;
 }
 
-static struct hcomm_loss_count *tick_at(struct hcomm_loss *l, u64 tick)
+static struct hcomm_loss_count *tick_ago(struct hcomm_loss *l, u32 age)
 {
-	u64 q = div_u64(tick, HCOMM_LOSS_TICKS);
+	u32 pos = l->pos + HCOMM_LOSS_TICKS - age;
 
-	return &l->ring[tick - q * HCOMM_LOSS_TICKS];
+	return &l->ring[pos < HCOMM_LOSS_TICKS ? pos : pos - HCOMM_LOSS_TICKS];
+}
+
+static void next_tick(struct hcomm_loss *l)
+{
+	u32 w;
+
+	for (w = 0; w < HCOMM_LOSS_WINDOWS; w++)
+		sub(&l->sum[w], tick_ago(l, window_ticks[w] - 1));
+	l->pos = l->pos + 1 < HCOMM_LOSS_TICKS ? l->pos + 1 : 0;
+	memset(&l->ring[l->pos], 0, sizeof(l->ring[0]));
 }
 
 /* Brings the windows up to the present: what is too old leaves them. */
 static void advance(struct hcomm_loss *l, u64 now)
 {
-	u64 tick = tick_of(now);
-	u32 w;
+	u64 ticks;
 
-	if (tick <= l->tick)
+	if (now < l->tick_end)
 		return;
-	if (tick - l->tick >= HCOMM_LOSS_TICKS) {
-		memset(l->sum, 0, sizeof(l->sum));
-		memset(l->ring, 0, sizeof(l->ring));
-		l->tick = tick;
-		return;
-	}
-	while (l->tick < tick) {
-		l->tick++;
-		for (w = 0; w < HCOMM_LOSS_WINDOWS; w++)
-			if (l->tick >= window_ticks[w])
-				sub(&l->sum[w],
-				    tick_at(l, l->tick - window_ticks[w]));
-		memset(tick_at(l, l->tick), 0, sizeof(l->ring[0]));
-	}
+	ticks = div_u64(now - l->tick_end, TICK_NS) + 1;
+	l->tick_end += ticks * TICK_NS;
+	/* Once round leaves nothing of what was there. */
+	for (ticks = min_t(u64, ticks, HCOMM_LOSS_TICKS); ticks; ticks--)
+		next_tick(l);
 }
 
 static void count(struct hcomm_loss *l, u32 sent, u32 lost, u32 events)
 {
-	struct hcomm_loss_count *t = tick_at(l, l->tick);
+	struct hcomm_loss_count *t = &l->ring[l->pos];
 	u32 w;
 
 	t->sent += sent;
@@ -109,7 +108,7 @@ static void count(struct hcomm_loss *l, u32 sent, u32 lost, u32 events)
 void hcomm_loss_acked(struct hcomm_loss *l, u64 now, u32 n)
 {
 	advance(l, now);
-	l->clean += n;
+	l->clean = min_t(u64, l->clean + n, U32_MAX);
 	count(l, n, 0, 0);
 }
 
@@ -142,8 +141,8 @@ void hcomm_loss_spurious(struct hcomm_loss *l, u64 now, u32 n)
 
 	advance(l, now);
 	/* The latest losses are the likeliest to have been none. */
-	for (age = 0; n && age < HCOMM_LOSS_TICKS && age <= l->tick; age++) {
-		t = tick_at(l, l->tick - age);
+	for (age = 0; n && age < HCOMM_LOSS_TICKS; age++) {
+		t = tick_ago(l, age);
 		d.sent = 0;
 		d.lost = min(n, t->lost);
 		if (!d.lost)
@@ -159,43 +158,55 @@ void hcomm_loss_spurious(struct hcomm_loss *l, u64 now, u32 n)
 	}
 }
 
-/* Burst correction and a bound that keeps the squares within 64 bits. */
-static void effective(const struct hcomm_loss_count *c, u64 *n, u64 *k)
+/* Counts of packets in units of 2^-shift, so that the squares fit 64 bits. */
+struct scaled {
+	u64 n;
+	u64 k;
+	u32 shift;
+};
+
+/*
+ * What the counts are worth: runs of b = K/E packets make n and K count
+ * 1/(2b - 1) of what they are.
+ */
+static struct scaled effective(const struct hcomm_loss_count *c)
 {
-	*n = c->sent;
-	*k = c->lost;
+	struct scaled s = { .shift = c->sent >> 22 ? 10 : MAX_SHIFT };
+	u64 ratio;
+
+	s.n = (u64)c->sent << s.shift;
+	s.k = (u64)c->lost << s.shift;
 	if (c->events && c->lost > c->events) {
-		*n = div64_u64(*n * c->events, 2 * *k - c->events);
-		*k = div64_u64(*k * c->events, 2 * *k - c->events);
+		ratio = div64_u64((u64)c->events << RATIO_SHIFT,
+				  2 * (u64)c->lost - c->events);
+		s.n = s.n * ratio >> RATIO_SHIFT;
+		s.k = s.k * ratio >> RATIO_SHIFT;
 	}
-	while (*n > MAX_SAMPLES) {
-		*n >>= 1;
-		*k >>= 1;
+	while (s.n > MAX_SCALED) {
+		s.n >>= 1;
+		s.k >>= 1;
+		/* A sample that is taken for a smaller one is still right. */
+		if (s.shift)
+			s.shift--;
 	}
-}
-
-/* Fraction bits that @n leaves free below 2^30. */
-static u32 fraction(u64 n)
-{
-	u32 s = 0;
-
-	while (s < MAX_FRACTION && n << (s + 1) < 1ULL << 30)
-		s++;
 	return s;
 }
 
-/* (k - nT)^2 > z^2 n T (1 - T), the right one for @above, in fixed point. */
-static bool beyond(u64 n, u64 k, u32 ppm, u32 z2_x4, bool above)
+/*
+ * (k - nT)^2 > z^2 n T (1 - T), both sides times 4. Neither n nor k is above
+ * 2^30.
+ */
+static bool beyond(const struct scaled *s, u32 ppm, u32 z2_x4, bool above)
 {
-	u32 s = fraction(n);
-	u64 got = k << s, want = div_u64((n << s) * ppm, PPM), d, var;
+	u64 want = div_u64(s->n * ppm, PPM);
+	u64 d, var;
 
-	if (above ? got <= want : got >= want)
+	if (above ? s->k <= want : s->k >= want)
 		return false;
-	d = above ? got - want : want - got;
-	var = div_u64(want * (PPM - ppm), PPM);
-	/* d < 2^30 and var < 2^30: neither side overflows. */
-	return d * d > (var * z2_x4 << s) >> 2;
+	d = above ? s->k - want : want - s->k;
+	/* Rounded up: in doubt there is no verdict. */
+	var = div_u64(want * (PPM - ppm) + PPM - 1, PPM) << s->shift;
+	return 4 * d * d > var * z2_x4;
 }
 
 /**
@@ -207,15 +218,15 @@ static bool beyond(u64 n, u64 k, u32 ppm, u32 z2_x4, bool above)
 enum hcomm_loss_verdict hcomm_loss_verdict(struct hcomm_loss *l, u64 now,
 					   int *window)
 {
-	u64 n, k;
+	struct scaled s;
 	int w;
 
 	advance(l, now);
 	for (w = 0; w < HCOMM_LOSS_WINDOWS; w++) {
 		if (l->sum[w].events < HCOMM_LOSS_MIN_EVENTS)
 			continue;
-		effective(&l->sum[w], &n, &k);
-		if (beyond(n, k, l->ppm, Z2_BAD_X4, true)) {
+		s = effective(&l->sum[w]);
+		if (beyond(&s, l->ppm, Z2_BAD_X4, true)) {
 			*window = w;
 			return HCOMM_LOSS_BAD;
 		}
@@ -226,25 +237,25 @@ enum hcomm_loss_verdict hcomm_loss_verdict(struct hcomm_loss *l, u64 now,
 /* Whether there is proof that the link loses less than the threshold. */
 bool hcomm_loss_clean(struct hcomm_loss *l, u64 now)
 {
-	u64 n, k;
+	struct scaled s;
 
 	advance(l, now);
 	if (l->clean * l->ppm >= 5ULL * PPM)
 		return true;
-	effective(&l->sum[HCOMM_LOSS_WINDOWS - 1], &n, &k);
-	return n && beyond(n, k, l->ppm, Z2_GOOD_X4, false);
+	s = effective(&l->sum[HCOMM_LOSS_WINDOWS - 1]);
+	return beyond(&s, l->ppm, Z2_GOOD_X4, false);
 }
 
 /* The bound is where the test turns over. */
-static u32 bound(u64 n, u64 k, u32 z2_x4, bool lower)
+static u32 bound(const struct scaled *s, u32 z2_x4, bool lower)
 {
 	u32 lo = 0, hi = PPM, mid;
 
-	if (!n)
+	if (!s->n)
 		return lower ? 0 : PPM;
 	while (hi - lo > 1) {
 		mid = lo + (hi - lo) / 2;
-		if (beyond(n, k, mid, z2_x4, lower) == lower)
+		if (beyond(s, mid, z2_x4, lower) == lower)
 			lo = mid;
 		else
 			hi = mid;
@@ -263,16 +274,16 @@ void hcomm_loss_window(struct hcomm_loss *l, u64 now, int window,
 		       struct hcomm_loss_stat *out)
 {
 	const struct hcomm_loss_count *c = &l->sum[window];
-	u64 n, k;
+	struct scaled s;
 
 	advance(l, now);
-	effective(c, &n, &k);
+	s = effective(c);
 	out->window_ms = window_ticks[window] * HCOMM_LOSS_TICK_MS;
 	out->sent = c->sent;
 	out->lost = c->lost;
 	out->events = c->events;
-	out->lower_ppm = bound(n, k, Z2_BAD_X4, true);
-	out->upper_ppm = bound(n, k, Z2_GOOD_X4, false);
+	out->lower_ppm = bound(&s, Z2_BAD_X4, true);
+	out->upper_ppm = bound(&s, Z2_GOOD_X4, false);
 }
 
 /**
@@ -286,6 +297,7 @@ void hcomm_holddown_init(struct hcomm_holddown *h, u64 base)
 	h->period = base;
 	h->until = 0;
 	h->last_bad = 0;
+	h->clean_since = 0;
 }
 
 /**
@@ -293,20 +305,27 @@ void hcomm_holddown_init(struct hcomm_holddown *h, u64 base)
  * @h: hold-down
  * @now: ns
  *
- * Each time is twice as long as the one before; a long time without trouble
+ * Each time is twice as long as the one before; a long time as a good link
  * forgives everything. Trouble while it runs only begins it anew.
  */
 void hcomm_holddown_bad(struct hcomm_holddown *h, u64 now)
 {
 	u64 limit = max_t(u64, h->base, HCOMM_HOLDDOWN_MAX_S * HCOMM_NS_PER_S);
 
-	if (h->last_bad &&
-	    now - h->last_bad > HCOMM_HOLDDOWN_FORGIVE_S * HCOMM_NS_PER_S)
+	if (now > h->clean_since &&
+	    now - h->clean_since > HCOMM_HOLDDOWN_FORGIVE_S * HCOMM_NS_PER_S)
 		h->period = h->base;
 	else if (h->last_bad && now >= h->until)
 		h->period = min_t(u64, h->period * 2, limit);
 	h->last_bad = now;
 	h->until = now + h->period;
+	h->clean_since = h->until;
+}
+
+/* The link is good again: from here on it earns its forgiveness. */
+void hcomm_holddown_good(struct hcomm_holddown *h, u64 now)
+{
+	h->clean_since = max(h->clean_since, now);
 }
 
 /* How long it still lasts, ns; 0: it is over. */

@@ -29,7 +29,8 @@ struct hcomm_loss_count {
 /**
  * struct hcomm_loss - what was lost on a link, and whether that is too much
  * @ppm: threshold, parts per million
- * @tick: number of the tick that is being counted, from the beginning of time
+ * @pos: place in @ring of the tick that is being counted
+ * @tick_end: when that tick ends, ns
  * @last_lost: packet number that was lost last
  * @clean: packets that arrived since then
  * @sum: of each window, the present tick included
@@ -37,7 +38,8 @@ struct hcomm_loss_count {
  */
 struct hcomm_loss {
 	u32 ppm;
-	u64 tick;
+	u32 pos;
+	u64 tick_end;
 	u64 last_lost;
 	u64 clean;
 	struct hcomm_loss_count sum[HCOMM_LOSS_WINDOWS];
@@ -80,16 +82,19 @@ void hcomm_loss_window(struct hcomm_loss *l, u64 now, int window,
  * @period: the present one, ns
  * @until: it ends, ns
  * @last_bad: when the link was bad last, ns; 0: never
+ * @clean_since: since when it has been good again, ns
  */
 struct hcomm_holddown {
 	u64 base;
 	u64 period;
 	u64 until;
 	u64 last_bad;
+	u64 clean_since;
 };
 
 void hcomm_holddown_init(struct hcomm_holddown *h, u64 base);
 void hcomm_holddown_bad(struct hcomm_holddown *h, u64 now);
+void hcomm_holddown_good(struct hcomm_holddown *h, u64 now);
 u64 hcomm_holddown_left(const struct hcomm_holddown *h, u64 now);
 
 #endif /* HCOMM_LOSS_H */

@@ -125,7 +125,7 @@ static inline struct hcomm_net *hcomm_net(const struct net *net)
 	return net_generic(net, hcomm_net_id);
 }
 
-#define hcomm_count(hn, field)		this_cpu_inc((hn)->stats->field)
-#define hcomm_count_add(hn, field, n)	this_cpu_add((hn)->stats->field, n)
+#define hcomm_count(hn, name)		this_cpu_inc((hn)->stats->name)
+#define hcomm_count_add(hn, name, n)	this_cpu_add((hn)->stats->name, n)
 
 #endif /* HCOMM_NET_H */

@@ -6,6 +6,8 @@
 #ifdef __KERNEL__
 
 #include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/limits.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
@@ -28,11 +30,18 @@ typedef int64_t s64;
 
 #define min_t(t, a, b)	((t)(a) < (t)(b) ? (t)(a) : (t)(b))
 #define max_t(t, a, b)	((t)(a) > (t)(b) ? (t)(a) : (t)(b))
+#define clamp_t(t, v, lo, hi)	min_t(t, max_t(t, v, lo), hi)
 #define min(a, b)	((a) < (b) ? (a) : (b))
 #define max(a, b)	((a) > (b) ? (a) : (b))
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define U64_MAX		UINT64_MAX
 #define U32_MAX		UINT32_MAX
 
+#ifdef HCOMM_PURE_NO_DIV
+/* Only compiled, to see that nothing else divides 64-bit numbers. */
+u64 div_u64(u64 a, u32 b);
+u64 div64_u64(u64 a, u64 b);
+#else
 static inline u64 div_u64(u64 a, u32 b)
 {
 	return a / b;
@@ -42,6 +51,7 @@ static inline u64 div64_u64(u64 a, u64 b)
 {
 	return a / b;
 }
+#endif
 
 #endif /* __KERNEL__ */
 

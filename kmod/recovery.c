@@ -16,6 +16,18 @@ enum {
 	MAX_CUBIC_MS = 1000000,
 };
 
+/* Callers on several CPUs take the time before they take the lock. */
+static u64 since(u64 then, u64 now)
+{
+	return now > then ? now - then : 0;
+}
+
+/* Percent of a window, which is below 2^32 by far. */
+static u64 part(u64 bytes, u32 percent)
+{
+	return div_u64(bytes * percent, 100);
+}
+
 void hcomm_rtt_init(struct hcomm_rtt *r)
 {
 	memset(r, 0, sizeof(*r));
@@ -38,7 +50,7 @@ void hcomm_rtt_sample(struct hcomm_rtt *r, u64 now, u64 sample, u64 ack_delay,
 
 	r->latest = sample;
 	if (!r->samples || sample <= r->min ||
-	    now - r->min_stamp > MIN_WINDOW_S * HCOMM_NS_PER_S) {
+	    since(r->min_stamp, now) > MIN_WINDOW_S * HCOMM_NS_PER_S) {
 		r->min = sample;
 		r->min_stamp = now;
 	}
@@ -106,8 +118,18 @@ void hcomm_cc_set_mss(struct hcomm_cc *c, u32 mss)
 	c->cwnd = max(c->cwnd, min_cwnd(c));
 }
 
+/**
+ * hcomm_cc_sent - a packet leaves
+ * @c: window
+ * @bytes: its length
+ * @now: ns
+ *
+ * A pause does not let the window grow (RFC 9438 section 5.8).
+ */
 void hcomm_cc_sent(struct hcomm_cc *c, u32 bytes, u64 now)
 {
+	if (c->epoch && !c->inflight)
+		c->epoch = min(c->epoch + since(c->idle_since, now), now);
 	c->inflight += bytes;
 }
 
@@ -117,9 +139,26 @@ void hcomm_cc_discarded(struct hcomm_cc *c, u32 bytes)
 	c->inflight -= min_t(u64, c->inflight, bytes);
 }
 
+static void arrived_or_lost(struct hcomm_cc *c, u32 bytes, u64 now)
+{
+	hcomm_cc_discarded(c, bytes);
+	if (!c->inflight)
+		c->idle_since = now;
+}
+
 bool hcomm_cc_may_send(const struct hcomm_cc *c, u32 bytes)
 {
 	return c->inflight + bytes <= c->cwnd;
+}
+
+static void hystart_round(struct hcomm_cc *c, u64 now, u64 rtt)
+{
+	if (c->css_rounds && !--c->css_rounds)
+		c->ssthresh = c->cwnd;
+	c->last_min = c->round_min;
+	c->round_min = U64_MAX;
+	c->round_samples = 0;
+	c->round_end = now + rtt;
 }
 
 /* HyStart++ (RFC 9406): leave slow start when the delay begins to grow. */
@@ -127,23 +166,25 @@ static void hystart(struct hcomm_cc *c, u64 now, const struct hcomm_rtt *rtt)
 {
 	u64 thresh;
 
-	if (now >= c->round_end) {
-		if (c->css_rounds && !--c->css_rounds)
-			c->ssthresh = c->cwnd;
-		c->last_min = c->round_min;
-		c->round_min = U64_MAX;
-		c->round_samples = 0;
-		c->round_end = now + rtt->smoothed;
-	}
+	if (!rtt->samples)
+		return;
+	if (now >= c->round_end)
+		hystart_round(c, now, rtt->smoothed);
 	c->round_min = min(c->round_min, rtt->latest);
-	if (++c->round_samples < HYSTART_SAMPLES || c->last_min == U64_MAX)
+	if (++c->round_samples < HYSTART_SAMPLES)
+		return;
+	if (c->css_rounds) {
+		/* It was only a wave: back to full speed. */
+		if (c->round_min < c->css_min)
+			c->css_rounds = 0;
+		return;
+	}
+	if (c->last_min == U64_MAX)
 		return;
 	thresh = min_t(u64, c->last_min / 8, HYSTART_MAX_MS * HCOMM_NS_PER_MS);
 	thresh = max_t(u64, thresh, HYSTART_MIN_MS * HCOMM_NS_PER_MS);
-	if (c->round_min < c->last_min + thresh) {
-		/* It was only a wave: back to full speed. */
-		c->css_rounds = 0;
-	} else if (!c->css_rounds) {
+	if (c->round_min >= c->last_min + thresh) {
+		c->css_min = c->round_min;
 		c->css_rounds = CSS_ROUNDS;
 	}
 }
@@ -165,9 +206,9 @@ static u32 cube_root(u64 x)
 }
 
 /* RFC 9438 section 4.2: C = 0.4 packets/s^3, W(t) = C (t - K)^3 + W_max. */
-static u64 cubic_target(const struct hcomm_cc *c, u64 now)
+static u64 cubic_at(const struct hcomm_cc *c, u64 now)
 {
-	u64 t = div_u64(now - c->epoch, HCOMM_NS_PER_MS), d, grow;
+	u64 t = div_u64(since(c->epoch, now), HCOMM_NS_PER_MS), d, grow;
 	bool below;
 
 	t = min_t(u64, t, MAX_CUBIC_MS);
@@ -175,10 +216,20 @@ static u64 cubic_target(const struct hcomm_cc *c, u64 now)
 	d = below ? c->k_ms - t : t - c->k_ms;
 	d = min_t(u64, d, MAX_CUBIC_MS);
 	/* 0.4 d^3 / 10^9 packets, in thousandths not to lose the small ones. */
-	grow = div_u64(d * d * d, 2500000) * c->mss / 1000;
+	grow = div_u64(div_u64(d * d * d, 2500000) * c->mss, 1000);
 	if (below)
 		return c->w_max > grow ? c->w_max - grow : min_cwnd(c);
 	return c->w_max + grow;
+}
+
+/* Once a millisecond, not once a packet: that is what it counts in. */
+static void cubic_update(struct hcomm_cc *c, u64 now, u64 rtt)
+{
+	if (now < c->cubic_until)
+		return;
+	c->cubic_until = now + HCOMM_NS_PER_MS;
+	c->cubic = cubic_at(c, now);
+	c->cubic_next = cubic_at(c, now + rtt);
 }
 
 static void begin_epoch(struct hcomm_cc *c, u64 now)
@@ -187,7 +238,9 @@ static void begin_epoch(struct hcomm_cc *c, u64 now)
 
 	c->epoch = now;
 	c->w_est = c->cwnd;
+	c->cubic_until = 0;
 	c->frac = 0;
+	c->est_frac = 0;
 	if (c->w_max > c->cwnd)
 		packets = div_u64(c->w_max - c->cwnd, c->mss);
 	else
@@ -197,16 +250,35 @@ static void begin_epoch(struct hcomm_cc *c, u64 now)
 	c->k_ms = cube_root(packets * 2500000000ULL);
 }
 
-static void congestion_avoidance(struct hcomm_cc *c, u64 now, u32 bytes)
+/*
+ * What Reno would have (RFC 9438 section 4.3): it adds alpha packets in a round
+ * trip, 3 (1 - 0.7) / (1 + 0.7) = 9/17 until it has the old window again, 1
+ * from then on.
+ */
+static void reno_estimate(struct hcomm_cc *c, u32 bytes)
+{
+	u64 grow;
+
+	c->est_frac += (u64)bytes * c->mss * (c->w_est < c->w_max ? 9 : 17);
+	grow = div64_u64(c->est_frac, 17 * c->cwnd);
+	c->est_frac -= grow * 17 * c->cwnd;
+	c->w_est += grow;
+}
+
+static void congestion_avoidance(struct hcomm_cc *c, u64 now, u32 bytes,
+				 u64 rtt)
 {
 	u64 target, grow;
 
 	if (!c->epoch)
 		begin_epoch(c, now);
-	/* Section 4.3: alpha = 3 (1 - 0.7) / (1 + 0.7) = 9/17. */
-	c->w_est += div64_u64((u64)bytes * c->mss * 9, 17 * c->cwnd);
-	target = max(cubic_target(c, now), c->w_est);
-	target = min(target, c->cwnd + c->cwnd / 2);
+	reno_estimate(c, bytes);
+	cubic_update(c, now, rtt);
+	if (c->cubic < c->w_est) {
+		c->cwnd = max(c->cwnd, c->w_est);
+		return;
+	}
+	target = min(c->cubic_next, c->cwnd + c->cwnd / 2);
 	if (target <= c->cwnd)
 		return;
 	c->frac += (target - c->cwnd) * bytes;
@@ -227,14 +299,14 @@ static void congestion_avoidance(struct hcomm_cc *c, u64 now, u32 bytes)
 void hcomm_cc_acked(struct hcomm_cc *c, u64 now, u32 bytes, u64 sent,
 		    const struct hcomm_rtt *rtt, bool limited)
 {
-	hcomm_cc_discarded(c, bytes);
+	arrived_or_lost(c, bytes, now);
 	if (!limited || sent <= c->recovery_start)
 		return;
 	if (c->cwnd < c->ssthresh) {
 		hystart(c, now, rtt);
 		c->cwnd += c->css_rounds ? bytes / CSS_DIVISOR : bytes;
 	} else {
-		congestion_avoidance(c, now, bytes);
+		congestion_avoidance(c, now, bytes, rtt->smoothed);
 	}
 	c->cwnd = min_t(u64, c->cwnd, MAX_CWND);
 }
@@ -250,15 +322,17 @@ void hcomm_cc_acked(struct hcomm_cc *c, u64 now, u32 bytes, u64 sent,
  */
 void hcomm_cc_lost(struct hcomm_cc *c, u64 now, u32 bytes, u64 sent)
 {
-	hcomm_cc_discarded(c, bytes);
+	arrived_or_lost(c, bytes, now);
+	c->undo_lost++;
 	if (sent <= c->recovery_start)
 		return;
 	c->recovery_start = now;
+	c->undo_lost = 1;
 	c->undo_cwnd = c->cwnd;
 	c->undo_ssthresh = c->ssthresh;
 	/* Fast convergence: leave room for who came later. */
-	c->w_max = c->cwnd < c->w_max ? c->cwnd * 17 / 20 : c->cwnd;
-	c->cwnd = max(c->cwnd * 7 / 10, min_cwnd(c));
+	c->w_max = c->cwnd < c->w_max ? part(c->cwnd, 85) : c->cwnd;
+	c->cwnd = max(part(c->cwnd, 70), min_cwnd(c));
 	c->ssthresh = c->cwnd;
 	c->epoch = 0;
 	c->css_rounds = 0;
@@ -275,6 +349,22 @@ void hcomm_cc_undo(struct hcomm_cc *c)
 	c->undo_cwnd = 0;
 	c->recovery_start = 0;
 	c->epoch = 0;
+}
+
+/**
+ * hcomm_cc_spurious - packets that were declared lost came after all
+ * @c: window
+ * @n: how many
+ *
+ * The last reduction is taken back when nothing is left of what it was for
+ * (RFC 9438 section 4.9): on a path that loses and overtakes, one late packet
+ * is no reason to forget the lost ones.
+ */
+void hcomm_cc_spurious(struct hcomm_cc *c, u32 n)
+{
+	c->undo_lost -= min(n, c->undo_lost);
+	if (!c->undo_lost)
+		hcomm_cc_undo(c);
 }
 
 /* A queue of this host is full: what is in flight is as much as it takes. */

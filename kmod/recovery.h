@@ -30,16 +30,24 @@ struct hcomm_rtt {
  * @mss: bytes of a full packet
  * @recovery_start: losses of packets sent before this are part of the last
  *	reduction
+ * @idle_since: when nothing was in flight any more
  * @epoch: when the present cubic began, 0: with the next acknowledgement
  * @w_max: window before the last reduction, bytes
  * @w_est: what Reno would have, bytes
  * @k_ms: time from @epoch to @w_max, ms
- * @frac: growth that did not yet make a byte, times @cwnd
+ * @cubic_until: until then the two following are good enough, ns
+ * @cubic: where the cubic is, bytes
+ * @cubic_next: where it will be in a round trip
+ * @frac: growth of @cwnd that did not yet make a byte, times @cwnd
+ * @est_frac: the same of @w_est
  * @undo_cwnd: window before the last reduction, to take it back; 0: no more
  * @undo_ssthresh: likewise
+ * @undo_lost: packets whose loss makes up the last reduction
  * @round_end: HyStart++: end of the round, ns
  * @round_min: its smallest round-trip time
  * @last_min: that of the round before
+ * @css_min: smallest round-trip time of the round that began conservative slow
+ *	start
  * @round_samples: samples in the round
  * @css_rounds: rounds of conservative slow start left, 0: not in it
  */
@@ -49,16 +57,23 @@ struct hcomm_cc {
 	u64 inflight;
 	u32 mss;
 	u64 recovery_start;
+	u64 idle_since;
 	u64 epoch;
 	u64 w_max;
 	u64 w_est;
 	u32 k_ms;
+	u64 cubic_until;
+	u64 cubic;
+	u64 cubic_next;
 	u64 frac;
+	u64 est_frac;
 	u64 undo_cwnd;
 	u64 undo_ssthresh;
+	u32 undo_lost;
 	u64 round_end;
 	u64 round_min;
 	u64 last_min;
+	u64 css_min;
 	u32 round_samples;
 	u32 css_rounds;
 };
@@ -84,6 +99,7 @@ void hcomm_cc_discarded(struct hcomm_cc *c, u32 bytes);
 void hcomm_cc_local_drop(struct hcomm_cc *c);
 void hcomm_cc_persistent(struct hcomm_cc *c);
 void hcomm_cc_undo(struct hcomm_cc *c);
+void hcomm_cc_spurious(struct hcomm_cc *c, u32 n);
 bool hcomm_cc_may_send(const struct hcomm_cc *c, u32 bytes);
 u64 hcomm_cc_pacing_rate(const struct hcomm_cc *c, const struct hcomm_rtt *rtt);
 

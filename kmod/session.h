@@ -84,7 +84,7 @@ struct hcomm_session {
 	u32 node;
 	u32 serial;
 	struct hcomm_route *route;
-	spinlock_t lock;
+	spinlock_t lock;	/* all below */
 	struct hcomm_sender sender;
 	struct hcomm_timer timer;
 	u8 state;

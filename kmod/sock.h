@@ -89,9 +89,9 @@ struct hcomm_sock {
 	struct sock sk;
 	struct hcomm_net *hn;
 	struct hlist_node all;
-	spinlock_t lock;
-	struct mutex tx_mutex;
-	struct mutex rx_mutex;
+	spinlock_t lock;	/* queues and lanes */
+	struct mutex tx_mutex;	/* one writer */
+	struct mutex rx_mutex;	/* one reader */
 	struct hcomm_port port;
 	bool bound;
 	u32 local_port;

@@ -16,8 +16,7 @@
 #include <net/ipv6.h>
 #include <net/tcp.h>
 
-#include <asm/unaligned.h>
-
+#include "compat.h"
 #include "link.h"
 #include "peer.h"
 
@@ -75,7 +74,7 @@ struct conn {
 struct tcp_link {
 	struct hcomm_link *link;
 	struct listener *listener;
-	struct mutex mutex;
+	struct mutex mutex;	/* sockets of @conn */
 	struct work_struct connect;
 	struct work_struct broken;
 	unsigned long tried;
@@ -303,7 +302,8 @@ static void do_broken(struct work_struct *w)
 
 	mutex_lock(&tl->mutex);
 	for (kind = 0; kind < CONN_KINDS; kind++) {
-		any |= tl->conn[kind].sock != NULL;
+		if (tl->conn[kind].sock)
+			any = true;
 		close_conn(&tl->conn[kind]);
 	}
 	mutex_unlock(&tl->mutex);
@@ -661,7 +661,7 @@ static void put_listener(struct listener *ls)
 	cancel_work_sync(&ls->accept);
 	/* Each greeting ends by itself in TCP_GREETING_MS. */
 	while (atomic_read(&ls->pending))
-		msleep(10);
+		msleep(20);
 	sock_release(ls->sock);
 	kfree(ls);
 }

@@ -94,38 +94,34 @@ static bool same_local(const struct udp_sock_ref *us,
 	       a->in.sin_port == b->in.sin_port;
 }
 
+static int option(struct socket *sock, int level, int name, int value)
+{
+	return sock->ops->setsockopt(sock, level, name, KERNEL_SOCKPTR(&value),
+				     sizeof(value));
+}
+
 static int set_options(struct socket *sock, int ifindex)
 {
 	struct sock *sk = sock->sk;
-	int one = 1, err;
+	bool v6 = sk->sk_family == AF_INET6;
+	int err;
 
 	sk->sk_allocation = GFP_ATOMIC;
 	sk->sk_sndbuf = UDP_BUF;
 	sk->sk_rcvbuf = UDP_BUF;
 	sk->sk_bound_dev_if = ifindex;
 	/* Whole batches, as the device or GRO put them together. */
-	err = sock->ops->setsockopt(sock, SOL_UDP, UDP_GRO,
-				    KERNEL_SOCKPTR(&one), sizeof(one));
+	err = option(sock, SOL_UDP, UDP_GRO, 1);
 	if (err)
 		return err;
-	if (sk->sk_family == AF_INET6) {
-		int probe = IPV6_PMTUDISC_PROBE;
-
-		return sock->ops->setsockopt(sock, SOL_IPV6,
-					     IPV6_MTU_DISCOVER,
-					     KERNEL_SOCKPTR(&probe),
-					     sizeof(probe));
-	}
-	inet_sk(sk)->pmtudisc = IP_PMTUDISC_PROBE;
-	return 0;
-}
-
-/* A packet that a full queue of this host drops is said to be, not lost. */
-static void want_local_drops(struct sock *sk)
-{
-	inet_sk(sk)->recverr = 1;
-	if (sk->sk_family == AF_INET6)
-		inet6_sk(sk)->recverr = 1;
+	/* What a full queue of this host drops is to be said, not lost. */
+	err = v6 ? option(sock, SOL_IPV6, IPV6_RECVERR, 1) :
+		   option(sock, SOL_IP, IP_RECVERR, 1);
+	if (err)
+		return err;
+	return v6 ? option(sock, SOL_IPV6, IPV6_MTU_DISCOVER,
+			   IPV6_PMTUDISC_PROBE) :
+		    option(sock, SOL_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
 }
 
 static int open_socket(struct udp_sock_ref *us, struct netlink_ext_ack *extack)
@@ -154,7 +150,6 @@ static int open_socket(struct udp_sock_ref *us, struct netlink_ext_ack *extack)
 		goto err_release;
 	}
 	us->sock = sock;
-	want_local_drops(sock->sk);
 	rcu_assign_sk_user_data(sock->sk, us);
 	udp_sk(sock->sk)->encap_rcv = receive;
 	WRITE_ONCE(udp_sk(sock->sk)->encap_type, 1);

@@ -41,7 +41,7 @@ struct hcomm_timer {
  * @slots: timers whose expiry falls into the slot in this round or a later one
  */
 struct hcomm_wheel {
-	spinlock_t lock;
+	spinlock_t lock;	/* all below */
 	struct hrtimer hrtimer;
 	u64 armed;
 	u64 now;

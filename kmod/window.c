@@ -4,6 +4,7 @@
 void hcomm_ranges_init(struct hcomm_ranges *s)
 {
 	s->nr = 0;
+	s->floor = 0;
 }
 
 static void remove_at(struct hcomm_ranges *s, u16 i, u16 n)
@@ -38,6 +39,33 @@ static u16 find(const struct hcomm_ranges *s, u64 at)
 	return lo;
 }
 
+/* May leave one range more than the set holds: the caller has to see to it. */
+static void add(struct hcomm_ranges *s, u64 start, u64 end)
+{
+	u16 i, j;
+
+	if (start >= end)
+		return;
+	i = find(s, start);
+	for (j = i; j < s->nr && s->r[j].start <= end; j++)
+		;
+	if (i == j) {
+		insert_at(s, i, start, end);
+		return;
+	}
+	s->r[i].start = min(s->r[i].start, start);
+	s->r[i].end = max(s->r[j - 1].end, end);
+	remove_at(s, i + 1, j - i - 1);
+}
+
+static void forget_lowest(struct hcomm_ranges *s)
+{
+	if (s->nr <= HCOMM_RANGES_MAX)
+		return;
+	s->floor = s->r[0].end;
+	remove_at(s, 0, 1);
+}
+
 /**
  * hcomm_ranges_add - add [@start, @end)
  * @s: set
@@ -48,23 +76,12 @@ static u16 find(const struct hcomm_ranges *s, u64 at)
  */
 int hcomm_ranges_add(struct hcomm_ranges *s, u64 start, u64 end)
 {
-	u16 i, j;
-
-	if (start >= end)
+	add(s, start, end);
+	if (s->nr <= HCOMM_RANGES_MAX)
 		return 0;
-	i = find(s, start);
-	for (j = i; j < s->nr && s->r[j].start <= end; j++)
-		;
-	if (i == j) {
-		if (s->nr == HCOMM_RANGES_MAX)
-			return -ENOSPC;
-		insert_at(s, i, start, end);
-		return 0;
-	}
-	s->r[i].start = min(s->r[i].start, start);
-	s->r[i].end = max(s->r[j - 1].end, end);
-	remove_at(s, i + 1, j - i - 1);
-	return 0;
+	/* It touched no other, or there would be no more ranges than before. */
+	remove_at(s, find(s, end), 1);
+	return -ENOSPC;
 }
 
 /**
@@ -80,18 +97,18 @@ void hcomm_ranges_add_widen(struct hcomm_ranges *s, u64 start, u64 end)
 	u64 gap, best = U64_MAX;
 	u16 i, at = 0;
 
-	while (hcomm_ranges_add(s, start, end)) {
-		for (i = 0; i + 1 < s->nr; i++) {
-			gap = s->r[i + 1].start - s->r[i].end;
-			if (gap < best) {
-				best = gap;
-				at = i;
-			}
+	add(s, start, end);
+	if (s->nr <= HCOMM_RANGES_MAX)
+		return;
+	for (i = 0; i + 1 < s->nr; i++) {
+		gap = s->r[i + 1].start - s->r[i].end;
+		if (gap < best) {
+			best = gap;
+			at = i;
 		}
-		s->r[at].end = s->r[at + 1].end;
-		remove_at(s, at + 1, 1);
-		best = U64_MAX;
 	}
+	s->r[at].end = s->r[at + 1].end;
+	remove_at(s, at + 1, 1);
 }
 
 /**
@@ -105,15 +122,36 @@ void hcomm_ranges_add_widen(struct hcomm_ranges *s, u64 start, u64 end)
  */
 void hcomm_ranges_add_forget(struct hcomm_ranges *s, u64 start, u64 end)
 {
-	while (hcomm_ranges_add(s, start, end))
-		remove_at(s, 0, 1);
+	add(s, max(start, s->floor), end);
+	forget_lowest(s);
 }
 
 /* Below this the set does not know; 0 while nothing was forgotten. */
 u64 hcomm_ranges_floor(const struct hcomm_ranges *s)
 {
-	/* A set that was full once stays near it; a low guess costs nothing. */
-	return s->nr == HCOMM_RANGES_MAX ? s->r[0].start : 0;
+	return s->floor;
+}
+
+/* May leave one range more than the set holds. */
+static void del(struct hcomm_ranges *s, u64 start, u64 end)
+{
+	u16 i, j;
+
+	if (start >= end)
+		return;
+	i = find(s, start);
+	if (i < s->nr && s->r[i].start < start && s->r[i].end > end) {
+		insert_at(s, i + 1, end, s->r[i].end);
+		s->r[i].end = start;
+		return;
+	}
+	if (i < s->nr && s->r[i].start < start)
+		s->r[i++].end = start;
+	for (j = i; j < s->nr && s->r[j].end <= end; j++)
+		;
+	if (j < s->nr && s->r[j].start < end)
+		s->r[j].start = end;
+	remove_at(s, i, j - i);
 }
 
 /**
@@ -127,31 +165,29 @@ u64 hcomm_ranges_floor(const struct hcomm_ranges *s)
  */
 int hcomm_ranges_del(struct hcomm_ranges *s, u64 start, u64 end)
 {
-	u16 i, j;
-
-	if (start >= end)
+	del(s, start, end);
+	if (s->nr <= HCOMM_RANGES_MAX)
 		return 0;
-	i = find(s, start);
-	if (i < s->nr && s->r[i].end == start)
-		i++;
-	if (i < s->nr && s->r[i].start < start && s->r[i].end > end) {
-		if (s->nr == HCOMM_RANGES_MAX)
-			return -ENOSPC;
-		insert_at(s, i + 1, end, s->r[i].end);
-		s->r[i].end = start;
-		return 0;
-	}
-	if (i < s->nr && s->r[i].start < start)
-		s->r[i++].end = start;
-	for (j = i; j < s->nr && s->r[j].end <= end; j++)
-		;
-	if (j < s->nr && s->r[j].start < end)
-		s->r[j].start = end;
-	remove_at(s, i, j - i);
-	return 0;
+	/* A full set was split: together again. */
+	add(s, start, end);
+	return -ENOSPC;
 }
 
-/* Whether all of [@start, @end) is in the set. */
+/**
+ * hcomm_ranges_del_forget - take out, and forget the lowest range if need be
+ * @s: set
+ * @start: first number
+ * @end: behind the last
+ *
+ * The counterpart of hcomm_ranges_add_forget(): what was taken out is out.
+ */
+void hcomm_ranges_del_forget(struct hcomm_ranges *s, u64 start, u64 end)
+{
+	del(s, start, end);
+	forget_lowest(s);
+}
+
+/* Whether all of [@start, @end), which is not empty, is in the set. */
 bool hcomm_ranges_has(const struct hcomm_ranges *s, u64 start, u64 end)
 {
 	u16 i = find(s, start + 1);
@@ -179,7 +215,7 @@ bool hcomm_ranges_first(const struct hcomm_ranges *s, struct hcomm_range *r)
 bool hcomm_ranges_next_gap(const struct hcomm_ranges *s, u64 from, u64 to,
 			   struct hcomm_range *gap)
 {
-	u16 i = find(s, from + 1);
+	u16 i = find(s, from);
 
 	if (i < s->nr && s->r[i].start <= from)
 		from = s->r[i++].end;

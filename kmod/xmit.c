@@ -632,6 +632,7 @@ void hcomm_link_kick(struct hcomm_link *link)
 		if (!spin_trylock_bh(&link->tx_lock))
 			break;
 		clear_bit(0, &link->tx_again);
+		/* What was queued before the flag was set is seen below. */
 		smp_mb__after_atomic();
 		do {
 			more = send_batch(link);
@@ -645,6 +646,7 @@ void hcomm_link_kick(struct hcomm_link *link)
 			spin_unlock_bh(&link->lock);
 			break;
 		}
+		/* The lock is free before the flag is looked at again. */
 		smp_mb();
 	}
 	rcu_read_unlock();
