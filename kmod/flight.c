@@ -220,9 +220,9 @@ static void spurious(struct hcomm_link *link, u64 start, u64 end, u64 now)
 	}
 	if (!n)
 		return;
-	hcomm_ranges_del(s, start, end);
+	hcomm_ranges_del_forget(s, start, end);
 	hcomm_loss_spurious(&link->loss, now, n);
-	hcomm_cc_undo(&link->cc);
+	hcomm_cc_spurious(&link->cc, n);
 	link->cnt.spurious_packets += n;
 }
 

@@ -97,6 +97,7 @@ static void enter(struct hcomm_link *link, u8 old, u8 new, u64 now,
 		hcomm_beat_start(link, now);
 		break;
 	case UP:
+		hcomm_holddown_good(&link->holddown, now);
 		if (old == PROBING) {
 			link->beat_at = now;
 			hcomm_loss_reset(&link->loss, now);
