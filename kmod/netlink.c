@@ -43,6 +43,13 @@ static int get_name(struct genl_info *info, int attr, char *name)
 	return name[0] ? 0 : refuse(info, attr, "the name is empty", -EINVAL);
 }
 
+/* The objects say what is wrong, not with which attribute. */
+static void mark(struct genl_info *info, int attr)
+{
+	if (info->attrs[attr])
+		NL_SET_BAD_ATTR(info->extack, info->attrs[attr]);
+}
+
 static u32 get_u32(struct genl_info *info, int attr, u32 def)
 {
 	return info->attrs[attr] ? nla_get_u32(info->attrs[attr]) : def;
@@ -154,8 +161,10 @@ int hcomm_nl_system_set_doit(struct sk_buff *skb, struct genl_info *info)
 		else
 			err = refuse(info, HCOMM_A_SYSTEM_NODE,
 				     "node 0 means none", -EINVAL);
-		if (err)
+		if (err) {
+			mark(info, HCOMM_A_SYSTEM_NODE);
 			goto out;
+		}
 	}
 	set(info, HCOMM_A_SYSTEM_HEARTBEAT_INTV, &c->heartbeat_ms);
 	set(info, HCOMM_A_SYSTEM_RETRY_TIMEOUT, &c->retry_ms);
@@ -218,6 +227,10 @@ int hcomm_nl_peer_new_doit(struct sk_buff *skb, struct genl_info *info)
 	} else {
 		peer = hcomm_peer_create(hn, node, name, info->extack);
 		err = PTR_ERR_OR_ZERO(peer);
+		if (err == -EEXIST && !hcomm_peer_find(hn, node))
+			mark(info, HCOMM_A_PEER_NAME);
+		else if (err)
+			mark(info, HCOMM_A_PEER_NODE);
 	}
 	mutex_unlock(&hn->cfg_lock);
 	return err;
@@ -439,9 +452,23 @@ static int get_config(struct genl_info *info, struct hcomm_link_config *cfg)
 	return 0;
 }
 
-/* The objects say what is wrong, not with which attribute. */
-static void blame(struct genl_info *info, int err)
+static bool id_is_there(struct hcomm_net *hn,
+			const struct hcomm_link_config *cfg)
 {
+	struct hcomm_peer *peer = hcomm_peer_find(hn, cfg->peer);
+	struct hcomm_link *link;
+
+	if (peer)
+		list_for_each_entry(link, &peer->links, peer_node)
+			if (link->id == cfg->id)
+				return true;
+	return false;
+}
+
+static void blame(struct genl_info *info, const struct hcomm_link_config *cfg,
+		  int err)
+{
+	struct hcomm_net *hn = net_of(info);
 	int attr;
 
 	switch (err) {
@@ -456,14 +483,13 @@ static void blame(struct genl_info *info, int err)
 		attr = HCOMM_A_LINK_LOCAL_ADDR;
 		break;
 	case -EEXIST:
-		attr = info->attrs[HCOMM_A_LINK_NAME] ? HCOMM_A_LINK_NAME :
-							HCOMM_A_LINK_ID;
+		attr = id_is_there(hn, cfg) ? HCOMM_A_LINK_ID :
+					      HCOMM_A_LINK_NAME;
 		break;
 	default:
 		return;
 	}
-	if (info->attrs[attr])
-		NL_SET_BAD_ATTR(info->extack, info->attrs[attr]);
+	mark(info, attr);
 }
 
 int hcomm_nl_link_new_doit(struct sk_buff *skb, struct genl_info *info)
@@ -493,7 +519,7 @@ int hcomm_nl_link_new_doit(struct sk_buff *skb, struct genl_info *info)
 	} else {
 		err = PTR_ERR_OR_ZERO(hcomm_config_add_link(hn, &cfg,
 							    info->extack));
-		blame(info, err);
+		blame(info, &cfg, err);
 	}
 	mutex_unlock(&hn->cfg_lock);
 	return err;
@@ -669,6 +695,8 @@ int hcomm_nl_route_new_doit(struct sk_buff *skb, struct genl_info *info)
 			err = pin(info, route);
 		if (err && !IS_ERR(route))
 			hcomm_route_destroy(route);
+		else if (err)
+			mark(info, HCOMM_A_ROUTE_NODE);
 	}
 	mutex_unlock(&hn->cfg_lock);
 	return err;
