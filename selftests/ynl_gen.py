@@ -354,6 +354,7 @@ def ksrc(spec):
     fam = c_low(spec.family)
     ranges = Ranges()
     body = []
+    reject = False
     table = [f"const struct genl_ops {fam}_nl_ops[{len(calls(spec))}] = {{"]
     for op in calls(spec):
         name = f"{fam}_nl_{c_low(op['name'])}"
@@ -379,6 +380,11 @@ def ksrc(spec):
             body += ["};", ""]
             table += [f"\t\t.policy\t\t= {c_low(op['name'])}_policy,",
                       f"\t\t.maxattr\t= {last},"]
+        else:
+            # Without a policy the kernel does not look at what comes along.
+            reject = True
+            table += ["\t\t.policy\t\t= reject_policy,",
+                      "\t\t.maxattr\t= ARRAY_SIZE(reject_policy) - 1,"]
         if op.get("flags"):
             flags = " | ".join(FLAGS[f] for f in op["flags"])
             table += [f"\t\t.flags\t\t= {flags},"]
@@ -391,6 +397,11 @@ def ksrc(spec):
                    f"{{ .name = {c_upp(spec.family)}_GENL_{c_upp(g)}, }},"]
     groups += ["};"]
     out = note("GPL-2.0") + ["#include \"netlink_gen.h\"", ""]
+    if reject:
+        out += ["static const struct nla_policy reject_policy[] = {",
+                "\t[1] = {", "\t\t.type = NLA_REJECT,",
+                "\t\t.reject_message = \"this request has no attributes\",",
+                "\t},", "};", ""]
     out += ranges.c() + body + table + groups
     return "\n".join(out) + "\n"
 

@@ -7,10 +7,12 @@ here=$(cd "$(dirname "$0")" && pwd)
 bin=${1:-$here/../../build/tools}
 ctl=$bin/hcommctl
 stat=$bin/hcomm_stat
+perf=$bin/hcomm_perf
 passed=0
 failed=0
 tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
+server=
+trap 'rm -rf "$tmp"; [ -z "$server" ] || kill "$server" 2>/dev/null' EXIT
 export HCOMM_STAT_HISTORY="$tmp/history"
 
 bad()
@@ -241,6 +243,68 @@ syntax "count" "$stat" -i 1 -c -1
 syntax "-c needs -i" "$stat" -c 1
 syntax "Cannot enter network namespace" "$stat" -n cli-no-such
 
+echo "hcomm_perf"
+want 0 "Usage: hcomm_perf" "$perf" -h
+want 0 "version" "$perf" -V
+syntax "Usage: hcomm_perf" "$perf"
+syntax "Usage: hcomm_perf" "$perf" -q
+syntax '"nonsense" is none of' "$perf" nonsense
+syntax "NODE is missing" "$perf" lat
+syntax "is not a number" "$perf" lat two
+syntax "is not in the range" "$perf" lat 0
+syntax "is more than one node" "$perf" bw 2,3
+syntax "is not in the range" "$perf" allreduce 2,4294967296
+syntax "is not a number" "$perf" allreduce 2,,3
+syntax "is not expected here" "$perf" lat 2 more
+syntax "is not expected here" "$perf" server 2
+syntax "is none of seqpacket" "$perf" lat 2 -k sctp
+syntax "is neither tcp nor udp" "$perf" lat 2 -v rdm
+syntax "needs --peer" "$perf" lat 2 -v tcp
+syntax "is not an IP address" "$perf" lat 2 -v tcp -P example.org
+syntax "is more than one address" "$perf" lat 2 -v tcp -P 127.0.0.1,127.0.0.1
+syntax "says nothing" "$perf" lat -k tcp -v tcp -P 127.0.0.1
+syntax "has no nodes" "$perf" lat 2 -k tcp -P 127.0.0.1
+syntax "allreduce is not there over udp" "$perf" allreduce 2 -v udp -P 127.0.0.1
+syntax "allreduce is not there over rdm" "$perf" allreduce 2 -k rdm
+syntax "multiple of 4" "$perf" allreduce 2 -s 6
+syntax "not in the range" "$perf" lat 2 -s 0
+syntax "not in the range" "$perf" allreduce 2 -s 2G
+syntax "16M at most" "$perf" bw 2 -s 17M
+syntax "unknown unit" "$perf" bw 2 -s 1X
+syntax "not in the range" "$perf" bw 2 -n 0
+syntax "not in the range" "$perf" bw 2 -p 65001
+syntax "time" "$perf" bw 2 -t 0
+syntax "time" "$perf" bw 2 -t nan
+syntax "is not an IP address" "$perf" server -B nowhere
+want 2 "127.0.0.1, port 9: " "$perf" lat -k tcp -P 127.0.0.1 -p 9
+
+# TCP and UDP need no module. Any free port will do.
+port=$((20000 + $$ % 20000))
+"$perf" server -B 127.0.0.1 -p $port >"$tmp/server" 2>&1 &
+server=$!
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	grep -q ready "$tmp/server" && break
+	sleep 0.1
+done
+over="-P 127.0.0.1 -p $port -n 2 -t 0.1 -w 0.02"
+# shellcheck disable=SC2086 # words, to the end of this part
+{
+	want 0 "ratio" "$perf" lat -k tcp -v udp $over
+	want 0 "ratio" "$perf" bw -k tcp -v udp $over -s 1K
+	want 0 '"peer_size":65507' "$perf" bw -k tcp -v udp $over -j -s 64K
+	want 0 '"messages":200,' "$perf" lat -k udp $over -j -c 100
+	want 0 '"messages":200,' "$perf" bw -k tcp $over -j -c 100
+	want 0 '"type":"tcp"' "$perf" allreduce -k tcp $over -j -s 1M
+	want 0 '"type":"tcp"' "$perf" allreduce -k tcp $over -j -s 4
+	want 0 '"type":"tcp"' "$perf" allreduce -k tcp $over -P 127.0.0.1,127.0.0.1 -j -s 4004
+	# A client that talks nonsense ends its own process only.
+	head -c 4096 /dev/urandom | timeout 5 bash -c "exec 3<>/dev/tcp/127.0.0.1/$port; cat >&3" 2>/dev/null
+	want 0 "lat\"" "$perf" lat -k tcp $over -j
+}
+kill $server
+wait $server 2>/dev/null
+server=
+
 # Without the module the kernel is what is at fault, and JSON stays away.
 if [ ! -d /sys/module/hcomm ]; then
 	echo "no module"
@@ -249,6 +313,8 @@ if [ ! -d /sys/module/hcomm ]; then
 		want 2 "hcomm module not loaded?" "$ctl" -j $o
 	done
 	want 2 "hcomm module not loaded?" "$stat"
+	want 2 "hcomm module not loaded?" "$perf" lat 2
+	want 2 "hcomm module not loaded?" "$perf" allreduce 2
 fi
 
 echo "$passed passed, $failed failed, 0 skipped"

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 struct out_mode out_mode;
 
@@ -30,6 +31,30 @@ void say_more(void)
 void say_end(void)
 {
 	say("\n");
+}
+
+const char *paint(const char *state)
+{
+	static const struct {
+		const char *state;
+		const char *code;
+	} colors[] = {
+		{ "up", "32" }, { "down", "31" }, { "unreachable", "31" },
+		{ "degraded", "33" }, { "probing", "33" },
+	};
+	static char buf[4][32];
+	static unsigned int which;
+	unsigned int i;
+
+	for (i = 0; out_mode.color && i < sizeof(colors) / sizeof(colors[0]); i++) {
+		if (strcmp(colors[i].state, state))
+			continue;
+		which = (which + 1) % 4;
+		snprintf(buf[which], sizeof(buf[which]), "\033[%sm%s\033[0m",
+			 colors[i].code, state);
+		return buf[which];
+	}
+	return state;
 }
 
 static void indent(void)

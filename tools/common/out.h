@@ -11,11 +11,13 @@
  * @json: JSON instead of text
  * @pretty: JSON on many lines
  * @oneline: each object of the text on one line
+ * @color: states in the text are coloured
  */
 struct out_mode {
 	bool json;
 	bool pretty;
 	bool oneline;
+	bool color;
 };
 
 extern struct out_mode out_mode;
@@ -24,6 +26,9 @@ extern struct out_mode out_mode;
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void say_more(void);	/* the object goes on in the next line */
 void say_end(void);	/* and ends */
+
+/* The name of a state, coloured if that is wanted; good for 3 more calls. */
+const char *paint(const char *state);
 
 /*
  * JSON. @key is NULL in an array; '-' in it becomes '_'. Names that are

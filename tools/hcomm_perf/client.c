@@ -140,7 +140,7 @@ static int measure(const struct options *o, enum kind kind, uint32_t size,
 int client_run(const struct options *o, enum kind kind, uint32_t size,
 	       struct samples *s, struct run *r)
 {
-	uint32_t port;
+	uint32_t port = 0;
 	int ctl, err;
 
 	ctl = client_connect(o, kind, o->node, o->peers);

@@ -136,33 +136,122 @@ static int print_node(const struct hnl_obj *obj, void *arg)
 	return 0;
 }
 
-/* The longest window says most. */
-static double loss_percent(const struct hnl_obj *obj)
+/* The longest window says most. A loss of few packets says little: *@sent. */
+static double loss_percent(const struct hnl_obj *obj, uint32_t *sent)
 {
 	double percent = 0;
 	struct hnl_obj l;
 	struct nlattr *nla;
 	int rem;
 
+	*sent = 0;
 	hnl_for_each(obj, HCOMM_A_LINK_LOSS, nla, rem) {
 		hnl_nest(&l, &attrs_loss, nla);
-		if (hnl_u32(&l, HCOMM_A_LOSS_SENT))
+		*sent = hnl_u32(&l, HCOMM_A_LOSS_SENT);
+		if (*sent)
 			percent = 100.0 * hnl_u32(&l, HCOMM_A_LOSS_LOST) /
-				  hnl_u32(&l, HCOMM_A_LOSS_SENT);
+				  *sent;
 	}
 	return percent;
 }
 
+/* What was sent to each peer, over all its links. */
+static struct peer_bytes {
+	uint32_t peer;
+	uint64_t bytes;
+} *peers;
+static int nr_peers;
+
+static struct peer_bytes *find_peer(uint32_t peer)
+{
+	struct peer_bytes *p;
+	int i;
+
+	for (i = 0; i < nr_peers; i++)
+		if (peers[i].peer == peer)
+			return &peers[i];
+	p = realloc(peers, (nr_peers + 1) * sizeof(*p));
+	if (!p) {
+		fputs("Out of memory.\n", stderr);
+		exit(EXIT_KERNEL);
+	}
+	peers = p;
+	p = &peers[nr_peers++];
+	p->peer = peer;
+	p->bytes = 0;
+	return p;
+}
+
+static void link_object(const struct hnl_obj *obj, char object[256])
+{
+	snprintf(object, 256, "%lu:link:%u:%u", netns(),
+		 hnl_u32(obj, HCOMM_A_LINK_PEER),
+		 hnl_u32(obj, HCOMM_A_LINK_ID));
+}
+
+/* Bytes that went over a link since the last look, or ever. */
+static uint64_t link_bytes(const struct hnl_obj *obj)
+{
+	const struct nlattr *nest = obj->tb[HCOMM_A_LINK_COUNTERS];
+	struct hnl_obj one;
+	struct nlattr *nla;
+	struct counter *c;
+	char object[256];
+	int rem;
+
+	if (!nest)
+		return 0;
+	nla_for_each_nested(nla, nest, rem) {
+		if (nla_type(nla) != HCOMM_A_COUNTERS_COUNTER)
+			continue;
+		hnl_nest(&one, &attrs_counter, nla);
+		if (strcmp(hnl_str(&one, HCOMM_A_COUNTER_NAME), "tx_bytes"))
+			continue;
+		link_object(obj, object);
+		c = counter_get(object, "tx_bytes");
+		c->value = hnl_u64(&one, HCOMM_A_COUNTER_VALUE);
+		return opt.absolute ? c->value : counter_delta(c);
+	}
+	return 0;
+}
+
+static int add_bytes(const struct hnl_obj *obj, void *arg)
+{
+	(void)arg;
+	find_peer(hnl_u32(obj, HCOMM_A_LINK_PEER))->bytes += link_bytes(obj);
+	return 0;
+}
+
+/* The sum is of a moment earlier. */
+static double share_percent(const struct hnl_obj *obj)
+{
+	uint64_t all = find_peer(hnl_u32(obj, HCOMM_A_LINK_PEER))->bytes;
+	uint64_t own = link_bytes(obj);
+
+	if (!own)
+		return 0;
+	return own >= all ? 100 : 100.0 * own / all;
+}
+
 static void print_link_head(const struct hnl_obj *obj)
 {
-	say("#link %s peer %u id %u type %s state %s for %.1fs rtt %.3fms loss %.3f%% carries %u failovers %u failbacks %u\n",
+	const char *reason = hnl_str(obj, HCOMM_A_LINK_REASON);
+	double loss, share = share_percent(obj);
+	uint32_t sent;
+
+	loss = loss_percent(obj, &sent);
+	say("#link %s peer %u id %u type %s state %s",
 	    hnl_str(obj, HCOMM_A_LINK_NAME), hnl_u32(obj, HCOMM_A_LINK_PEER),
 	    hnl_u32(obj, HCOMM_A_LINK_ID),
 	    hnl_enum(obj, HCOMM_A_LINK_TRANSPORT),
-	    hnl_enum(obj, HCOMM_A_LINK_STATE),
+	    hnl_enum(obj, HCOMM_A_LINK_STATE));
+	if (*reason)
+		say(" (%s)", reason);
+	say(" for %.1fs rtt %.3fms loss %.3f%% of %u share %.1f%% carries %u failovers %u failbacks %u\n",
 	    hnl_u64(obj, HCOMM_A_LINK_SINCE) / 1000.0,
 	    hnl_u32(obj, HCOMM_A_LINK_RTT_SMOOTHED) / 1000.0,
-	    loss_percent(obj), hnl_u32(obj, HCOMM_A_LINK_CARRIES),
+	    loss, sent, share,
+	    hnl_u32(obj, HCOMM_A_LINK_CARRIES),
 	    hnl_u32(obj, HCOMM_A_LINK_FAILOVERS),
 	    hnl_u32(obj, HCOMM_A_LINK_FAILBACKS));
 	json_str("link", hnl_str(obj, HCOMM_A_LINK_NAME));
@@ -170,9 +259,12 @@ static void print_link_head(const struct hnl_obj *obj)
 	json_u64("id", hnl_u32(obj, HCOMM_A_LINK_ID));
 	json_str("type", hnl_enum(obj, HCOMM_A_LINK_TRANSPORT));
 	json_str("state", hnl_enum(obj, HCOMM_A_LINK_STATE));
+	json_str("reason", reason);
 	json_u64("since_ms", hnl_u64(obj, HCOMM_A_LINK_SINCE));
 	json_u64("rtt_us", hnl_u32(obj, HCOMM_A_LINK_RTT_SMOOTHED));
-	json_f64("loss_percent", loss_percent(obj));
+	json_f64("loss_percent", loss);
+	json_u64("loss_packets", sent);
+	json_f64("share_percent", share);
 	json_u64("carries", hnl_u32(obj, HCOMM_A_LINK_CARRIES));
 	json_u64("failovers", hnl_u32(obj, HCOMM_A_LINK_FAILOVERS));
 	json_u64("failbacks", hnl_u32(obj, HCOMM_A_LINK_FAILBACKS));
@@ -183,9 +275,7 @@ static int print_link(const struct hnl_obj *obj, void *arg)
 	char object[256];
 
 	(void)arg;
-	snprintf(object, sizeof(object), "%lu:link:%u:%u", netns(),
-		 hnl_u32(obj, HCOMM_A_LINK_PEER),
-		 hnl_u32(obj, HCOMM_A_LINK_ID));
+	link_object(obj, object);
 	if (silent) {
 		for_nest(obj->tb[HCOMM_A_LINK_COUNTERS], object, NULL);
 		return 0;
@@ -199,13 +289,16 @@ static int print_link(const struct hnl_obj *obj, void *arg)
 
 static int look(void)
 {
-	int err;
+	int err = 0;
 
+	nr_peers = 0;
+	if (opt.links && !silent)
+		err = hnl_dump(HCOMM_CMD_LINK_GET, add_bytes, NULL);
 	if (!silent)
 		json_begin(NULL, '[');
-	if (opt.links)
+	if (!err && opt.links)
 		err = hnl_dump(HCOMM_CMD_LINK_GET, print_link, NULL);
-	else
+	else if (!err)
 		err = hnl_call(hnl_request(HCOMM_CMD_SYSTEM_GET, 0),
 			       print_node, NULL);
 	if (!silent) {

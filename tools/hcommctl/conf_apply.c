@@ -33,6 +33,14 @@ static bool same_link(const struct link_spec *a, const struct link_spec *b)
 	       a->remote_port == b->remote_port && a->ifindex == b->ifindex;
 }
 
+/* A name can be changed, but not taken away. */
+static bool keeps_peer(const struct peer_spec *was, const struct conf *new)
+{
+	const struct peer_spec *p = conf_peer(new, was->node);
+
+	return p && (p->name[0] || !was->name[0]);
+}
+
 /* Deletes what is not wanted any more. */
 static int clean(const struct conf *old, const struct conf *new, bool all)
 {
@@ -40,12 +48,12 @@ static int clean(const struct conf *old, const struct conf *new, bool all)
 	int i, err = 0;
 
 	for (i = 0; i < old->nr_peers && !err; i++)
-		if (all || !conf_peer(new, old->peer[i].node))
+		if (all || !keeps_peer(&old->peer[i], new))
 			err = del_peer(&old->peer[i]);
 	if (all)
 		return err;
 	for (i = 0; i < old->nr_links && !err; i++) {
-		if (!conf_peer(new, old->link[i].peer))
+		if (!keeps_peer(conf_peer(old, old->link[i].peer), new))
 			continue;
 		l = conf_link(new, old->link[i].peer, old->link[i].id);
 		if (!l || !same_link(l, &old->link[i]))
@@ -76,12 +84,20 @@ static int set_peers(const struct conf *old, const struct conf *new, bool all)
 
 	for (i = 0; i < new->nr_peers && !err; i++) {
 		was = all ? NULL : conf_peer(old, new->peer[i].node);
-		if (!was)
+		if (!was || !keeps_peer(was, new))
 			err = peer_apply(HCOMM_CMD_PEER_NEW, &new->peer[i]);
 		else if (strcmp(was->name, new->peer[i].name))
 			err = peer_apply(HCOMM_CMD_PEER_SET, &new->peer[i]);
 	}
 	return err;
+}
+
+/* What was to this node was deleted with the peer. */
+static bool anew(const struct conf *old, const struct conf *new, uint32_t node)
+{
+	const struct peer_spec *was = conf_peer(old, node);
+
+	return !was || !keeps_peer(was, new);
 }
 
 /* Before the links, whose first would make the route as well. */
@@ -92,7 +108,8 @@ static int add_routes(const struct conf *old, const struct conf *new, bool all)
 
 	for (i = 0; i < new->nr_routes && !err; i++) {
 		if (!new->route[i].manual ||
-		    (!all && conf_route(old, new->route[i].node)))
+		    (!all && !anew(old, new, new->route[i].node) &&
+		     conf_route(old, new->route[i].node)))
 			continue;
 		spec.node = new->route[i].node;
 		err = route_apply(HCOMM_CMD_ROUTE_NEW, &spec);
@@ -127,7 +144,8 @@ static int set_links(const struct conf *old, const struct conf *new, bool all)
 
 	for (i = 0; i < new->nr_links && !err; i++) {
 		l = &new->link[i];
-		was = all ? NULL : conf_link(old, l->peer, l->id);
+		was = all || anew(old, new, l->peer) ? NULL :
+		      conf_link(old, l->peer, l->id);
 		if (was && same_link(was, l)) {
 			err = change_link(was, l);
 			continue;

@@ -177,7 +177,7 @@ static int print_link(const struct hnl_obj *obj, void *arg)
 	    hnl_str(obj, HCOMM_A_LINK_NAME), hnl_u32(obj, HCOMM_A_LINK_PEER),
 	    hnl_u32(obj, HCOMM_A_LINK_ID),
 	    hnl_enum(obj, HCOMM_A_LINK_TRANSPORT),
-	    hnl_enum(obj, HCOMM_A_LINK_STATE));
+	    paint(hnl_enum(obj, HCOMM_A_LINK_STATE)));
 	if (*reason)
 		say(" (%s)", reason);
 	say(" for %s", ms_text(hnl_u64(obj, HCOMM_A_LINK_SINCE)));

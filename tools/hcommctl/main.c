@@ -21,7 +21,7 @@ static const char usage[] =
 	"       OPTIONS := { -V[ersion] | -h[elp] | -j[son] | -p[retty] |\n"
 	"                    -s[tatistics] | -d[etails] | -o[neline] |\n"
 	"                    -t[imestamp] | -n[etns] NAME | -b[atch] FILE |\n"
-	"                    -f[orce] }\n";
+	"                    -f[orce] | -c[olor][={auto|always|never}] }\n";
 
 static int do_help(struct words *w)
 {
@@ -111,6 +111,33 @@ static int enter_netns(const char *name)
 	return 0;
 }
 
+/* Never against the user's NO_COLOR, unless it is said for this once. */
+static int color(const char *when)
+{
+	const char *no = getenv("NO_COLOR");
+
+	if (!strcmp(when, "always"))
+		out_mode.color = true;
+	else if (!strcmp(when, "never"))
+		out_mode.color = false;
+	else if (!strcmp(when, "auto"))
+		out_mode.color = isatty(STDOUT_FILENO) && (!no || !*no);
+	else
+		return syntax("color: \"%s\" is none of auto, always, never",
+			      when);
+	return 0;
+}
+
+/* -c=WHEN, -color=WHEN. Return: -1 if it is not that. */
+static int color_option(const char *word)
+{
+	size_t len = strcspn(word, "=");
+
+	if (word[len] != '=' || !len || strncmp(word, "color", len))
+		return -1;
+	return color(word + len + 1);
+}
+
 /* Return: 0; -1: the program ends with *@status. */
 static int option(char letter, struct words *w, int *status)
 {
@@ -146,6 +173,9 @@ static int option(char letter, struct words *w, int *status)
 	case 'o':
 		out_mode.oneline = true;
 		break;
+	case 'c':
+		color("auto");
+		break;
 	case 't':
 		ctl_opt.timestamp = true;
 		break;
@@ -167,7 +197,7 @@ static char long_option(const char *name)
 	static const char *const names[] = {
 		"Version", "help", "json", "pretty", "statistics", "stats",
 		"details", "oneline", "timestamp", "netns", "batch", "force",
-		NULL
+		"color", NULL
 	};
 	int i;
 
@@ -189,13 +219,19 @@ static int options(struct words *w, int *status)
 		word = word_next(w);
 		if (!strcmp(word, "--"))
 			break;
+		*status = color_option(word + 1 + (word[1] == '-'));
+		if (*status > 0)
+			return -1;
+		if (!*status)
+			continue;
+		*status = 0;
 		letter = long_option(word + 1 + (word[1] == '-'));
 		if (letter) {
 			if (option(letter, w, status))
 				return -1;
 			continue;
 		}
-		if (strspn(word + 1, "Vhjpsdotfnb") != strlen(word + 1)) {
+		if (strspn(word + 1, "Vhjpsdotfnbc") != strlen(word + 1)) {
 			fprintf(stderr, "Option \"%s\" is unknown, try \"hcommctl -help\".\n",
 				word);
 			*status = EXIT_SYNTAX;

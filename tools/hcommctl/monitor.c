@@ -75,14 +75,14 @@ static void say_event(const struct hnl_obj *obj)
 			say(" now over");
 			say_link(obj);
 		} else {
-			say(" unreachable");
+			say(" %s", paint("unreachable"));
 		}
 	} else if (topic_of(event) == TOPIC_LINK) {
 		say_link(obj);
 		if (hnl_has(obj, HCOMM_A_EVENT_NEW_STATE))
 			say(": %s -> %s",
-			    hnl_enum(obj, HCOMM_A_EVENT_OLD_STATE),
-			    hnl_enum(obj, HCOMM_A_EVENT_NEW_STATE));
+			    paint(hnl_enum(obj, HCOMM_A_EVENT_OLD_STATE)),
+			    paint(hnl_enum(obj, HCOMM_A_EVENT_NEW_STATE)));
 	} else if (hnl_has(obj, HCOMM_A_EVENT_NODE)) {
 		say(" node %u", hnl_u32(obj, HCOMM_A_EVENT_NODE));
 	}
@@ -124,7 +124,7 @@ static int state_link(const struct hnl_obj *obj, void *arg)
 	}
 	say("link-now %s peer %u id %u: %s\n", hnl_str(obj, HCOMM_A_LINK_NAME),
 	    hnl_u32(obj, HCOMM_A_LINK_PEER), hnl_u32(obj, HCOMM_A_LINK_ID),
-	    hnl_enum(obj, HCOMM_A_LINK_STATE));
+	    paint(hnl_enum(obj, HCOMM_A_LINK_STATE)));
 	return 0;
 }
 

@@ -71,7 +71,7 @@ static int print_peer(const struct hnl_obj *obj, void *arg)
 	say("%u:", hnl_u32(obj, HCOMM_A_PEER_NODE));
 	if (*name)
 		say(" name %s", name);
-	say(" state %s links %u", hnl_enum(obj, HCOMM_A_PEER_STATE),
+	say(" state %s links %u", paint(hnl_enum(obj, HCOMM_A_PEER_STATE)),
 	    hnl_u32(obj, HCOMM_A_PEER_LINKS));
 	print_session(obj);
 	say_end();

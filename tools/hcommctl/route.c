@@ -53,7 +53,7 @@ static void print_candidate(const struct hnl_obj *c)
 	if (hnl_has(c, HCOMM_A_CANDIDATE_NAME))
 		say(" name %s", hnl_str(c, HCOMM_A_CANDIDATE_NAME));
 	say(" metric %u state %s", hnl_u32(c, HCOMM_A_CANDIDATE_METRIC),
-	    hnl_enum(c, HCOMM_A_CANDIDATE_STATE));
+	    paint(hnl_enum(c, HCOMM_A_CANDIDATE_STATE)));
 	if (*reason)
 		say(" (%s)", reason);
 }
@@ -75,7 +75,7 @@ static int print_route(const struct hnl_obj *obj, void *arg)
 		    hnl_u32(obj, HCOMM_A_ROUTE_ACTIVE_PEER),
 		    hnl_u32(obj, HCOMM_A_ROUTE_ACTIVE_LINK));
 	else
-		say(" unreachable");
+		say(" %s", paint("unreachable"));
 	if (hnl_has(obj, HCOMM_A_ROUTE_SINCE))
 		say(" for %s", ms_text(hnl_u64(obj, HCOMM_A_ROUTE_SINCE)));
 	if (hnl_u32(obj, HCOMM_A_ROUTE_PINNED_LINK))
