@@ -226,7 +226,7 @@ class UmlKernel(Kernel):
         """The command line of a guest: console, out and err are file descriptors."""
         cards = [f"vec{i}:transport=fd,fd={s.fileno()},mac={mac},vec=0" for i, (s, mac, _) in enumerate(nics)]
         return [self.image, f"mem={opts.mem}M", f"initrd={initrd}", "con=null", f"con0=null,fd:{fds['console']}", "ssl=null",
-                f"ssl0=null,fd:{fds['out']}", f"ssl1=null,fd:{fds['err']}", "quiet", "panic=-1", "log_buf_len=16M",
+                f"ssl0=null,fd:{fds['out']}", f"ssl1=null,fd:{fds['err']}", "loglevel=6", "panic=-1", "log_buf_len=16M",
                 f"uml_dir={rundir}/", f"umid=guest{number}", *cards]
 
     def make(self):
@@ -407,7 +407,7 @@ class StockKernel(Kernel):
                       f"virtio-net-pci,netdev=n{i},mac={mac},romfile="]
         return ["qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-machine", "pc",
                 "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", str(opts.cpus), "-m", str(opts.mem), "-kernel", self.image,
-                "-initrd", initrd, "-append", "console=ttyS0 quiet panic=-1 log_buf_len=16M mitigations=off nowatchdog",
+                "-initrd", initrd, "-append", "console=ttyS0 loglevel=6 panic=-1 log_buf_len=16M mitigations=off nowatchdog",
                 *chardev("console"), "-serial", "chardev:console", "-device", "virtio-serial-pci", *chardev("out"), *chardev("err"),
                 "-device", "virtserialport,chardev=out,nr=1", "-device", "virtserialport,chardev=err,nr=2",
                 *share("root", "/", ",readonly=on"), *share("build", BUILD, ""), *cards]

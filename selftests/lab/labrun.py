@@ -18,7 +18,7 @@ import labnet
 from labkernel import BUILD, LAB, TOP, LabError, say
 
 TIMED_OUT, LAB_FAILED = 124, 125
-TAIL = 40
+TAIL = 60
 
 
 def cpio(entries):
