@@ -239,7 +239,7 @@ void hcomm_flight_ack(struct hcomm_link *link, const struct hcomm_wire_ack *a,
 {
 	struct hcomm_flight *fl = &link->flight;
 	bool limited = !hcomm_cc_may_send(&link->cc, link->cc.mss);
-	u64 largest = a->r[0].end, newest = 0, pn, bytes = 0;
+	u64 largest = a->r[0].end, newest = 0, pn;
 	struct hcomm_sent *sent;
 	u32 n = 0;
 	u16 i;
@@ -259,7 +259,6 @@ void hcomm_flight_ack(struct hcomm_link *link, const struct hcomm_wire_ack *a,
 			if (!sent)
 				continue;
 			n++;
-			bytes += sent->bytes;
 			list_add_tail(&sent->node, acked);
 			if (pn + 1 == largest)
 				newest = sent->time;
