@@ -5,17 +5,22 @@ KDIR ?= /lib/modules/$(shell uname -r)/build
 PREFIX ?= /usr/local
 KERNEL ?= stock-6.1
 VERSION := $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
+MODULE = $(CURDIR)/build/module
 DKMSSRC = $(DESTDIR)/usr/src/hcomm-$(VERSION)
 DOCDIR = $(DESTDIR)$(PREFIX)/share/doc/hcomm
 UNITDIR ?= /lib/systemd/system
 
 all: lib tools modules
 
+# From a copy: the kernel's build system leaves its objects beside the sources.
 modules:
-	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
+	@mkdir -p $(MODULE)/kmod $(MODULE)/uapi/hcomm
+	@cp -u Kbuild $(MODULE)/ && cp -u kmod/*.[ch] $(MODULE)/kmod/ && cp -u uapi/hcomm/*.h $(MODULE)/uapi/hcomm/
+	@for f in $(MODULE)/kmod/*.[ch]; do test -e kmod/$${f##*/} || rm $$f; done
+	$(MAKE) -C $(KDIR) M=$(MODULE) modules
 
-modules_install:
-	$(MAKE) -C $(KDIR) M=$(CURDIR) modules_install
+modules_install: modules
+	$(MAKE) -C $(KDIR) M=$(MODULE) modules_install
 
 lib:
 	$(MAKE) -C lib
@@ -57,7 +62,6 @@ install: lib tools
 	chmod 644 $(DESTDIR)$(UNITDIR)/hcomm.service
 
 clean:
-	rm -rf build/lib build/tools build/selftests build/module-* build/static build/log
-	rm -f *.o *.ko *.mod *.mod.c .*.cmd Module.symvers modules.order kmod/*.o kmod/.*.cmd
+	rm -rf build/lib build/tools build/selftests build/module-* build/module build/static build/log
 
 .PHONY: all modules modules_install lib tools selftests demo check soak fuzz deps install clean

@@ -10,7 +10,7 @@
 #include <net/sock.h>
 
 /* It moved in 6.12. */
-#if __has_include(<linux/unaligned.h>)
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
 #include <linux/unaligned.h>
 #else
 #include <asm/unaligned.h>
