@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 
-from labkernel import BUILD, TOP, LabError, locked, output, say, write_atomic
+from labkernel import BUILD, TOP, LabError, locked, write_atomic
 
 
 def sources():
