@@ -96,12 +96,15 @@ static bool handle_frame(struct hcomm_link *link, struct hcomm_packet *pkt,
 	return false;
 }
 
-/* Notes the packet number; false: it was here before. */
-static bool note_pn(struct hcomm_link *link, const struct hcomm_wire_link *h,
-		    u32 len, u64 now)
+/*
+ * Notes the packet numbers of a run; returns how many packets of it may be
+ * handled together, 0: the first was here before.
+ */
+static u32 note_pns(struct hcomm_link *link, const struct hcomm_wire_link *h,
+		    u32 len, u32 run, u64 now)
 {
 	struct hcomm_ranges *s = &link->rx_pns;
-	bool fresh = false;
+	u32 fresh = 0;
 
 	spin_lock(&link->lock);
 	if (h->pn < hcomm_ranges_floor(s) ||
@@ -110,28 +113,31 @@ static bool note_pn(struct hcomm_link *link, const struct hcomm_wire_link *h,
 		hcomm_count(link->hn, rx_duplicate);
 		goto out;
 	}
+	/* Among older numbers some of the run may be known already. */
+	fresh = s->nr && h->pn < s->r[s->nr - 1].end ? 1 : run;
 	/* Out of order: the sender should hear of the gap at once. */
 	if (s->nr && h->pn != s->r[s->nr - 1].end)
 		link->ack_now = true;
 	if (!s->nr || h->pn >= s->r[s->nr - 1].end)
 		link->rx_largest_at = now;
-	hcomm_ranges_add_forget(s, h->pn, h->pn + 1);
-	link->cnt.rx_packets++;
-	link->cnt.rx_bytes += len;
+	hcomm_ranges_add_forget(s, h->pn, h->pn + fresh);
+	link->cnt.rx_packets += fresh;
+	link->cnt.rx_bytes += (u64)fresh * len;
 	link->last_rx = now;
-	fresh = true;
 out:
 	spin_unlock(&link->lock);
 	return fresh;
 }
 
-static void wants_ack(struct hcomm_link *link, bool at_once, u64 now)
+static void wants_ack(struct hcomm_link *link, bool at_once, u32 packets,
+		      u64 now)
 {
 	bool arm = false;
 
 	spin_lock(&link->lock);
 	link->ack_wanted = true;
-	if (at_once || ++link->rx_unacked >= HCOMM_ACK_EVERY) {
+	link->rx_unacked += packets;
+	if (at_once || link->rx_unacked >= HCOMM_ACK_EVERY) {
 		link->ack_now = true;
 	} else if (!link->ack_at) {
 		link->ack_at = now + HCOMM_ACK_DELAY_NS;
@@ -143,23 +149,34 @@ static void wants_ack(struct hcomm_link *link, bool at_once, u64 now)
 			       now + HCOMM_ACK_DELAY_NS);
 }
 
-/* One packet. @h was decoded from it; @pkt stands behind its link header. */
-static void receive_one(struct hcomm_link *link, struct hcomm_packet *pkt,
-			const struct hcomm_wire_link *h, struct sk_buff *skb,
-			u32 len, u64 now)
+/*
+ * A packet, or all of a run. @h was decoded from the first; @pkt stands behind
+ * its link header. Returns how many packets were dealt with.
+ */
+static u32 receive_run(struct hcomm_link *link, struct hcomm_packet *pkt,
+		       const struct hcomm_wire_link *h, struct sk_buff *skb,
+		       u32 len, u64 now)
 {
 	bool tagged = h->tag && h->tag == READ_ONCE(link->tag);
 	bool eliciting = false;
 	struct hcomm_frame f;
+	u32 done = 1;
 	int err;
 
-	hcomm_count(link->hn, rx_packets);
+	if (!tagged)
+		pkt->run = 1;
 	if (READ_ONCE(link->state) == HCOMM_LINK_STATE_DOWN)
-		return;
-	if (tagged && !note_pn(link, h, len, now))
-		return;
-	if (!tagged && h->tag)
+		goto out;
+	if (tagged) {
+		done = note_pns(link, h, len, pkt->run, now);
+		pkt->run = done;
+		if (!done) {
+			done = 1;
+			goto out;
+		}
+	} else if (h->tag) {
 		hcomm_count(link->hn, rx_bad_tag);
+	}
 	while ((err = hcomm_wire_next(pkt, &f)) > 0) {
 		eliciting |= handle_frame(link, pkt, &f, skb, len, tagged, now);
 		/* Session frames are the session's; nothing follows them. */
@@ -169,7 +186,10 @@ static void receive_one(struct hcomm_link *link, struct hcomm_packet *pkt,
 	if (err < 0)
 		count_bad(link, link->hn, err);
 	if (eliciting)
-		wants_ack(link, h->flags & HCOMM_LINK_F_ACK_NOW, now);
+		wants_ack(link, h->flags & HCOMM_LINK_F_ACK_NOW, done, now);
+out:
+	hcomm_count_add(link->hn, rx_packets, done);
+	return done;
 }
 
 /**
@@ -178,7 +198,7 @@ static void receive_one(struct hcomm_link *link, struct hcomm_packet *pkt,
  * @from: where they came from; the id is filled in here
  * @skb: one or more packets; the caller keeps it
  * @off: offset of the first
- * @seg: length of each but the last
+ * @seg: length of each but the last, not 0
  *
  * Context: softirq, under rcu_read_lock().
  */
@@ -189,15 +209,17 @@ void hcomm_link_receive(struct hcomm_net *hn, struct hcomm_link_key *from,
 	struct hcomm_wire_link h;
 	u64 now = ktime_get_ns();
 	struct hcomm_packet pkt;
-	u32 len;
+	u32 len, done;
 	int err;
 
-	for (; off < skb->len; off += len) {
+	for (; off < skb->len; off += done * len) {
 		len = min(skb->len - off, seg);
+		done = 1;
 		pkt = (struct hcomm_packet) {
 			.peek = peek_skb, .ctx = skb, .off = off,
 			.end = off + len,
 		};
+		hcomm_wire_run(&pkt, (skb->len - off) / len);
 		err = hcomm_wire_get_link(&pkt, &h);
 		if (err) {
 			count_bad(NULL, hn, err);
@@ -213,7 +235,7 @@ void hcomm_link_receive(struct hcomm_net *hn, struct hcomm_link_key *from,
 			hcomm_count(hn, rx_unknown);
 			continue;
 		}
-		receive_one(link, &pkt, &h, skb, len, now);
+		done = receive_run(link, &pkt, &h, skb, len, now);
 	}
 	if (link)
 		hcomm_link_receive_done(link);
@@ -234,6 +256,7 @@ void hcomm_link_receive_on(struct hcomm_link *link, struct sk_buff *skb,
 {
 	struct hcomm_packet pkt = {
 		.peek = peek_skb, .ctx = skb, .off = off, .end = off + len,
+		.stride = len, .run = 1,
 	};
 	struct hcomm_wire_link h;
 	int err;
@@ -244,7 +267,7 @@ void hcomm_link_receive_on(struct hcomm_link *link, struct sk_buff *skb,
 	else if (h.link != link->id)
 		hcomm_count(link->hn, rx_unknown);
 	else
-		receive_one(link, &pkt, &h, skb, len, ktime_get_ns());
+		receive_run(link, &pkt, &h, skb, len, ktime_get_ns());
 }
 
 /* Sends the acknowledgement, and what there is room for, if it is time. */

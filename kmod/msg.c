@@ -169,36 +169,47 @@ u32 hcomm_msg_frag(const struct hcomm_msg *msg, u32 off, struct bio_vec *bv)
 	return 0;
 }
 
+/* Where byte @at of a payload is, and how many follow it without a gap. */
+static u32 place(const struct hcomm_payload *p, u32 at, u32 *off)
+{
+	u32 nr = at / p->part, in = at % p->part;
+
+	*off = p->off + nr * p->stride + in;
+	return p->part - in;
+}
+
 /**
- * hcomm_chunk_make - keep a piece of an arriving packet
- * @skb: packet; a reference is taken if it must stay
- * @off: offset of the piece
+ * hcomm_chunk_make - keep a piece of what arrived
+ * @p: packet or run; a reference is taken if it must stay
+ * @skip: where the piece begins in it
  * @len: its length
  *
  * Return: the chunk, or NULL without memory. Context: softirq.
  */
-struct hcomm_chunk *hcomm_chunk_make(struct sk_buff *skb, u32 off, u32 len)
+struct hcomm_chunk *hcomm_chunk_make(const struct hcomm_payload *p, u32 skip,
+				     u32 len)
 {
 	struct hcomm_chunk *c;
+	u32 off;
 
-	if (len > HCOMM_CHUNK_COPY) {
+	if (len > HCOMM_CHUNK_COPY || (len && place(p, skip, &off) < len)) {
 		c = kmem_cache_alloc(chunk_cache, GFP_ATOMIC);
 		if (!c)
 			return NULL;
-		c->skb = skb_get(skb);
-		c->skb_off = off;
+		c->from = *p;
+		c->skip = skip;
+		skb_get(p->skb);
 		/* Its share of the packet, which others may keep as well. */
 		c->truesize = sizeof(*c) +
-			div_u64((u64)skb->truesize * len, skb->len ? : 1);
+			div_u64((u64)p->skb->truesize * len, p->skb->len ? : 1);
 		c->truesize = max_t(u32, c->truesize, len);
 	} else {
 		c = kmalloc(sizeof(*c) + len, GFP_ATOMIC);
 		if (!c)
 			return NULL;
-		c->skb = NULL;
-		c->skb_off = 0;
+		c->from.skb = NULL;
 		c->truesize = sizeof(*c) + len;
-		if (len && skb_copy_bits(skb, off, c->data, len)) {
+		if (len && skb_copy_bits(p->skb, off, c->data, len)) {
 			kfree(c);
 			return NULL;
 		}
@@ -210,8 +221,8 @@ struct hcomm_chunk *hcomm_chunk_make(struct sk_buff *skb, u32 off, u32 len)
 
 void hcomm_chunk_free(struct hcomm_chunk *c)
 {
-	if (c->skb) {
-		consume_skb(c->skb);
+	if (c->from.skb) {
+		consume_skb(c->from.skb);
 		kmem_cache_free(chunk_cache, c);
 	} else {
 		kfree(c);
@@ -243,10 +254,19 @@ void hcomm_rxmsg_free(struct hcomm_rxmsg *m)
 static int copy_chunk(struct hcomm_chunk *c, u32 off, u32 len,
 		      struct iov_iter *to)
 {
-	if (c->skb)
-		return skb_copy_datagram_iter(c->skb, c->skb_off + off, to,
-					      len);
-	return copy_to_iter(c->data + off, len, to) == len ? 0 : -EFAULT;
+	u32 at, n;
+	int err;
+
+	if (!c->from.skb)
+		return copy_to_iter(c->data + off, len, to) == len ? 0 :
+								     -EFAULT;
+	for (off += c->skip; len; off += n, len -= n) {
+		n = min(len, place(&c->from, off, &at));
+		err = skb_copy_datagram_iter(c->from.skb, at, to, n);
+		if (err)
+			return err;
+	}
+	return 0;
 }
 
 /**

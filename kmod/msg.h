@@ -41,6 +41,20 @@ struct hcomm_msg {
 };
 
 /**
+ * struct hcomm_payload - bytes that arrived, in a packet or in a run of them
+ * @skb: what they are in
+ * @off: offset of the first in @skb
+ * @part: bytes in each packet, but for the last of a run that was cut
+ * @stride: from the bytes of one packet to those of the next
+ */
+struct hcomm_payload {
+	struct sk_buff *skb;
+	u32 off;
+	u32 part;
+	u32 stride;
+};
+
+/**
  * struct hcomm_chunk - a piece of a message that arrived
  * @rb: in hcomm_rxlane.early, by @off, while something before it is missing
  * @list: in hcomm_rxmsg.chunks after that
@@ -50,8 +64,8 @@ struct hcomm_msg {
  * @msg_off: offset in its message
  * @kind: enum hcomm_msg_kind
  * @truesize: memory that it takes
- * @skb: holds the bytes from @skb_off on, with a reference; NULL: @data does
- * @skb_off: offset in @skb
+ * @from: where the bytes are, with a reference; without @from.skb in @data
+ * @skip: bytes of @from that come before those of the piece
  * @data: bytes of a small piece
  */
 struct hcomm_chunk {
@@ -63,8 +77,8 @@ struct hcomm_chunk {
 	u32 msg_off;
 	u8 kind;
 	u32 truesize;
-	struct sk_buff *skb;
-	u32 skb_off;
+	struct hcomm_payload from;
+	u32 skip;
 	u8 data[];
 };
 
@@ -105,7 +119,8 @@ int hcomm_msg_fill(struct hcomm_msg *msg, struct iov_iter *from);
 void hcomm_msg_free(struct hcomm_msg *msg);
 u32 hcomm_msg_frag(const struct hcomm_msg *msg, u32 off, struct bio_vec *bv);
 
-struct hcomm_chunk *hcomm_chunk_make(struct sk_buff *skb, u32 off, u32 len);
+struct hcomm_chunk *hcomm_chunk_make(const struct hcomm_payload *p, u32 skip,
+				     u32 len);
 void hcomm_chunk_free(struct hcomm_chunk *c);
 
 struct hcomm_rxmsg *hcomm_rxmsg_alloc(gfp_t gfp);

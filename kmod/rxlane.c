@@ -290,13 +290,13 @@ static struct hcomm_chunk *early_after(struct hcomm_rxlane *lane, u64 off)
 }
 
 static bool keep(struct hcomm_rxlane *lane, const struct hcomm_wire_data *d,
-		 u64 from, u64 to, struct sk_buff *skb, u32 payload)
+		 u64 from, u64 to, const struct hcomm_payload *p)
 {
 	u32 skip = from - d->offset;
 	struct hcomm_chunk *c;
 	bool ok;
 
-	c = hcomm_chunk_make(skb, payload + skip, d->len ? to - from : 0);
+	c = hcomm_chunk_make(p, skip, d->len ? to - from : 0);
 	if (!c)
 		return false;
 	c->off = from;
@@ -311,7 +311,7 @@ static bool keep(struct hcomm_rxlane *lane, const struct hcomm_wire_data *d,
 
 /* Keeps those parts of a piece that are not here yet. */
 static void store(struct hcomm_rxlane *lane, const struct hcomm_wire_data *d,
-		  struct sk_buff *skb, u32 payload)
+		  const struct hcomm_payload *p)
 {
 	u64 at = d->offset, end = d->offset + hcomm_wire_span(d->len);
 	bool any = false;
@@ -332,7 +332,7 @@ static void store(struct hcomm_rxlane *lane, const struct hcomm_wire_data *d,
 		}
 		if (next && next->off < end)
 			to = next->off;
-		if (!keep(lane, d, at, to, skb, payload)) {
+		if (!keep(lane, d, at, to, p)) {
 			hcomm_count(lane->session->hn, rx_no_memory);
 			return;
 		}
@@ -365,15 +365,14 @@ static void refuse(struct hcomm_rxlane *lane)
 }
 
 /**
- * hcomm_rxlane_receive - a DATA frame arrived
+ * hcomm_rxlane_receive - a DATA frame arrived, or those of a run of packets
  * @s: session; its lock is held
- * @d: decoded
- * @skb: packet
- * @payload: offset of the payload in @skb
+ * @d: decoded; the length is that of all together
+ * @p: where the bytes are
  */
 void hcomm_rxlane_receive(struct hcomm_session *s,
-			  const struct hcomm_wire_data *d, struct sk_buff *skb,
-			  u32 payload)
+			  const struct hcomm_wire_data *d,
+			  const struct hcomm_payload *p)
 {
 	struct hcomm_rxlane *lane;
 	bool fin;
@@ -411,7 +410,7 @@ void hcomm_rxlane_receive(struct hcomm_session *s,
 	}
 	want(lane, true, false);
 	admit(lane, d);
-	store(lane, d, skb, payload);
+	store(lane, d, p);
 	fin = d->kind == HCOMM_KIND_FIN && lane->open && lane->cum > d->offset;
 	if (fin) {
 		hcomm_session_note(s, HCOMM_FRAME_LANE_ACK, lane->id, true, 0);

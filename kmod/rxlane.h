@@ -10,7 +10,7 @@
 
 struct hcomm_rxlane;
 struct hcomm_rxmsg;
-struct sk_buff;
+struct hcomm_payload;
 
 /**
  * struct hcomm_rxlane_ops - what the endpoint of a lane hears
@@ -98,8 +98,8 @@ void hcomm_rxlane_detach(struct hcomm_rxlane *lane, int err);
 
 /* For session.c; its lock is held. */
 void hcomm_rxlane_receive(struct hcomm_session *s,
-			  const struct hcomm_wire_data *d, struct sk_buff *skb,
-			  u32 payload);
+			  const struct hcomm_wire_data *d,
+			  const struct hcomm_payload *p);
 void hcomm_rxlane_reset(struct hcomm_session *s, u32 id);
 void hcomm_rxlane_fail(struct hcomm_rxlane *lane, int err);
 bool hcomm_rxlane_fill(struct hcomm_rxlane *lane, struct hcomm_batch *b,

@@ -5,6 +5,7 @@
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
 
+#include "msg.h"
 #include "peer.h"
 #include "route.h"
 #include "rxlane.h"
@@ -597,14 +598,19 @@ static void receive_reset(struct hcomm_session *s,
 	hcomm_session_note(s, HCOMM_FRAME_RESET, r->lane, false, r->code);
 }
 
-static void receive_frame(struct hcomm_session *s, struct hcomm_frame *f,
-			  struct sk_buff *skb, u64 now)
+static void receive_frame(struct hcomm_session *s, struct hcomm_packet *pkt,
+			  struct hcomm_frame *f, struct sk_buff *skb, u64 now)
 {
+	struct hcomm_payload p = {
+		.skb = skb, .off = f->payload, .part = f->data.len,
+		.stride = pkt->stride,
+	};
 	struct hcomm_txlane *tx;
 
 	switch (f->type) {
 	case HCOMM_FRAME_DATA:
-		hcomm_rxlane_receive(s, &f->data, skb, f->payload);
+		f->data.len *= pkt->run;
+		hcomm_rxlane_receive(s, &f->data, &p);
 		break;
 	case HCOMM_FRAME_LANE_ACK:
 		tx = xa_load(&s->txlanes, f->lane_ack.lane);
@@ -640,7 +646,7 @@ static void receive_frames(struct hcomm_session *s, struct hcomm_packet *pkt,
 		} else if (f.type == HCOMM_FRAME_HELLO_REPLY) {
 			receive_hello_reply(s, h, &f.hello);
 		} else if (known) {
-			receive_frame(s, &f, skb, now);
+			receive_frame(s, pkt, &f, skb, now);
 		} else {
 			/* One of us has restarted, and one does not know. */
 			hcomm_count(s->hn, rx_incarnation);

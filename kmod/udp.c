@@ -50,28 +50,37 @@ static void from_skb(struct hcomm_link_key *key, const struct sk_buff *skb)
 	key->port = udp_hdr(skb)->source;
 }
 
-/* In softirq; 0: the packet is ours. */
-static int receive(struct sock *sk, struct sk_buff *skb)
+static void receive(struct udp_sock_ref *us, struct sk_buff *skb)
+{
+	struct hcomm_link_key key;
+
+	if (udp_lib_checksum_complete(skb) || !skb->len) {
+		hcomm_count(us->hn, rx_malformed);
+		kfree_skb(skb);
+		return;
+	}
+	from_skb(&key, skb);
+	hcomm_link_receive(us->hn, &key, skb, 0,
+			   skb_is_gso(skb) ? skb_shinfo(skb)->gso_size :
+					     skb->len);
+	consume_skb(skb);
+}
+
+/*
+ * In softirq. Not encap_rcv: batches that were not sent by a tunnel are cut
+ * into single packets before they come there.
+ */
+static void data_ready(struct sock *sk)
 {
 	struct udp_sock_ref *us;
-	struct hcomm_link_key key;
-	u32 off = sizeof(struct udphdr), seg;
+	struct sk_buff *skb;
+	int err;
 
 	rcu_read_lock();
 	us = rcu_dereference_sk_user_data(sk);
-	if (us && pskb_may_pull(skb, off)) {
-		from_skb(&key, skb);
-		seg = skb_is_gso(skb) ? skb_shinfo(skb)->gso_size :
-					skb->len - off;
-		/* Parts of it are kept for long: not what belongs to the way. */
-		skb_dst_drop(skb);
-		nf_reset_ct(skb);
-		skb_orphan(skb);
-		hcomm_link_receive(us->hn, &key, skb, off, seg);
-	}
+	while (us && (skb = skb_recv_udp(sk, MSG_DONTWAIT, &err)))
+		receive(us, skb);
 	rcu_read_unlock();
-	consume_skb(skb);
-	return 0;
 }
 
 static int addr_len(const union hcomm_addr *a)
@@ -151,12 +160,7 @@ static int open_socket(struct udp_sock_ref *us, struct netlink_ext_ack *extack)
 	}
 	us->sock = sock;
 	rcu_assign_sk_user_data(sock->sk, us);
-	udp_sk(sock->sk)->encap_rcv = receive;
-	WRITE_ONCE(udp_sk(sock->sk)->encap_type, 1);
-	if (family == AF_INET6)
-		udpv6_encap_enable();
-	else
-		udp_encap_enable();
+	WRITE_ONCE(sock->sk->sk_data_ready, data_ready);
 	return 0;
 
 err_release:

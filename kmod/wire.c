@@ -335,6 +335,79 @@ int hcomm_wire_next(struct hcomm_packet *pkt, struct hcomm_frame *f)
 	}
 }
 
+enum {
+	AT_SESSION = HCOMM_WIRE_LINK_LEN,
+	AT_DATA = AT_SESSION + HCOMM_WIRE_FRAME_LEN + HCOMM_WIRE_SESSION_LEN,
+	AT_BODY = AT_DATA + HCOMM_WIRE_FRAME_LEN,
+};
+
+/**
+ * hcomm_wire_step - from the headers of a packet to those of the next in a run
+ * @p: HCOMM_WIRE_PLAIN_LEN bytes
+ * @bytes: payload of the packet
+ */
+void hcomm_wire_step(u8 *p, u32 bytes)
+{
+	put64(p + 8, get64(p + 8) + 1);
+	put64(p + AT_BODY + 8, get64(p + AT_BODY + 8) + bytes);
+	put32(p + AT_BODY + 16, get32(p + AT_BODY + 16) + bytes);
+}
+
+/* A full packet with one piece of a lane and no more; 0: it is not. */
+static u32 plain_payload(const u8 *p, u32 len)
+{
+	if (len <= HCOMM_WIRE_PLAIN_LEN || p[AT_SESSION] != HCOMM_FRAME_SESSION ||
+	    get16(p + AT_SESSION + 2) != len - AT_SESSION - HCOMM_WIRE_FRAME_LEN)
+		return 0;
+	if (p[AT_DATA] != HCOMM_FRAME_DATA ||
+	    p[AT_DATA + 1] != HCOMM_KIND_DATA << 1 ||
+	    get16(p + AT_DATA + 2) != len - AT_DATA - HCOMM_WIRE_FRAME_LEN)
+		return 0;
+	return len - HCOMM_WIRE_PLAIN_LEN;
+}
+
+/**
+ * hcomm_wire_run - find packets in a row that carry a message on
+ * @pkt: @off and @end are those of the first packet; @stride and @run are set
+ * @max: full packets that follow each other without a gap, the first included
+ *
+ * One decision is then enough for all of them: nothing is taken on trust, each
+ * header is compared with what it must be.
+ *
+ * Return: packets in the run, 1 at least.
+ */
+u32 hcomm_wire_run(struct hcomm_packet *pkt, u32 max)
+{
+	u32 len = pkt->end - pkt->off, part, msg_len, n;
+	u8 want[HCOMM_WIRE_PLAIN_LEN], buf[HCOMM_WIRE_PLAIN_LEN];
+	const u8 *p;
+
+	pkt->stride = len;
+	pkt->run = 1;
+	if (max < 2)
+		return 1;
+	p = pkt->peek(pkt->ctx, pkt->off, sizeof(want), want);
+	if (!p)
+		return 1;
+	if (p != want)
+		memcpy(want, p, sizeof(want));
+	part = plain_payload(want, len);
+	if (!part)
+		return 1;
+	msg_len = get32(want + AT_BODY + 4);
+	for (n = 1; n < max; n++) {
+		hcomm_wire_step(want, part);
+		/* What is behind the end of its message goes on with nothing. */
+		if ((u64)get32(want + AT_BODY + 16) + part > msg_len)
+			break;
+		p = pkt->peek(pkt->ctx, pkt->off + n * len, sizeof(buf), buf);
+		if (!p || memcmp(p, want, sizeof(want)))
+			break;
+	}
+	pkt->run = n;
+	return n;
+}
+
 u32 hcomm_wire_put_link(u8 *p, const struct hcomm_wire_link *h)
 {
 	p[0] = HCOMM_WIRE_VERSION;

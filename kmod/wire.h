@@ -28,6 +28,10 @@ enum hcomm_wire_const {
 	HCOMM_WIRE_ACK_RANGES = 16,
 	HCOMM_WIRE_LANE_RANGES = 16,
 	HCOMM_WIRE_MAX_BODY = 65535,
+	/* Headers of a packet with one piece of an open lane and no more. */
+	HCOMM_WIRE_PLAIN_LEN = HCOMM_WIRE_LINK_LEN + HCOMM_WIRE_FRAME_LEN +
+			       HCOMM_WIRE_SESSION_LEN + HCOMM_WIRE_FRAME_LEN +
+			       HCOMM_WIRE_DATA_LEN,
 	/* The longest frame up to its payload; what a decoder looks at. */
 	HCOMM_WIRE_PEEK = HCOMM_WIRE_FRAME_LEN + HCOMM_WIRE_ACK_LEN +
 			  HCOMM_WIRE_ACK_RANGES * HCOMM_WIRE_RANGE_LEN,
@@ -268,6 +272,9 @@ struct hcomm_frame {
  * @off: next byte
  * @end: first byte behind the packet
  * @in_session: session frames are expected
+ * @stride: bytes from one packet of a run to the next
+ * @run: packets in a row that go on where the one before left off: the same
+ *	headers but for packet number and offsets; see hcomm_wire_run()
  */
 struct hcomm_packet {
 	const void *(*peek)(void *ctx, u32 off, u32 len, void *buf);
@@ -275,10 +282,14 @@ struct hcomm_packet {
 	u32 off;
 	u32 end;
 	bool in_session;
+	u32 stride;
+	u32 run;
 };
 
 int hcomm_wire_get_link(struct hcomm_packet *pkt, struct hcomm_wire_link *h);
 int hcomm_wire_next(struct hcomm_packet *pkt, struct hcomm_frame *f);
+u32 hcomm_wire_run(struct hcomm_packet *pkt, u32 max);
+void hcomm_wire_step(u8 *p, u32 bytes);
 
 u32 hcomm_wire_put_link(u8 *p, const struct hcomm_wire_link *h);
 u32 hcomm_wire_put_beat(u8 *p, u8 type, const struct hcomm_wire_beat *b);
