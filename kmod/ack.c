@@ -34,15 +34,14 @@ static void receive_ack(struct hcomm_link *link, struct hcomm_frame *f, u64 now)
 {
 	LIST_HEAD(acked);
 	LIST_HEAD(lost);
-	bool any;
+	u32 n;
 
 	spin_lock(&link->lock);
-	hcomm_flight_ack(link, &f->ack, now, &acked, &lost);
-	any = !list_empty(&acked);
+	n = hcomm_flight_ack(link, &f->ack, now, &acked, &lost);
 	spin_unlock(&link->lock);
 	hcomm_flight_finish(&acked, &lost);
 	/* There is room in the window now. */
-	if (any)
+	if (n)
 		set_bit(0, &link->tx_again);
 }
 

@@ -7,6 +7,8 @@
 #include <linux/net.h>
 #include <linux/version.h>
 #include <net/genetlink.h>
+#include <net/ipv6.h>
+#include <net/ipv6_stubs.h>
 #include <net/sock.h>
 
 /* It moved in 6.12. */
@@ -35,6 +37,18 @@ static inline void hcomm_compat_hrtimer_setup(struct hrtimer *timer,
 #else
 	hrtimer_init(timer, clock, mode);
 	timer->function = fn;
+#endif
+}
+
+/* The stub for IPv6 that may be a module went in 7.1, with the module. */
+static inline struct dst_entry *hcomm_compat_route6(struct net *net,
+						    struct sock *sk,
+						    struct flowi6 *fl6)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 1, 0)
+	return ip6_dst_lookup_flow(net, sk, fl6, NULL);
+#else
+	return ipv6_stub->ipv6_dst_lookup_flow(net, sk, fl6, NULL);
 #endif
 }
 

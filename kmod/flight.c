@@ -3,6 +3,7 @@
 
 #include <linux/slab.h>
 
+#include "batch.h"
 #include "link.h"
 #include "wire.h"
 
@@ -21,13 +22,12 @@ void hcomm_flight_exit(void)
 
 int hcomm_flight_create(struct hcomm_flight *fl)
 {
-	fl->ring = kcalloc(HCOMM_FLIGHT_MIN, sizeof(*fl->ring),
+	fl->slot = kcalloc(HCOMM_FLIGHT_MIN, sizeof(*fl->slot),
 			   GFP_KERNEL_ACCOUNT);
-	if (!fl->ring)
+	if (!fl->slot)
 		return -ENOMEM;
 	fl->mask = HCOMM_FLIGHT_MIN - 1;
 	fl->next = 1;
-	fl->base = 1;
 	fl->reorder = HCOMM_REORDER_MIN;
 	hcomm_ranges_init(&fl->lost);
 	return 0;
@@ -35,8 +35,8 @@ int hcomm_flight_create(struct hcomm_flight *fl)
 
 void hcomm_flight_destroy(struct hcomm_flight *fl)
 {
-	kfree(fl->ring);
-	fl->ring = NULL;
+	kfree(fl->slot);
+	fl->slot = NULL;
 }
 
 struct hcomm_sent *hcomm_sent_alloc(void)
@@ -44,7 +44,7 @@ struct hcomm_sent *hcomm_sent_alloc(void)
 	struct hcomm_sent *sent = kmem_cache_alloc(sent_cache, GFP_ATOMIC);
 
 	if (sent) {
-		sent->nr = 0;
+		sent->items = 0;
 		sent->session = NULL;
 		sent->bytes = 0;
 	}
@@ -62,17 +62,17 @@ bool hcomm_sent_add(struct hcomm_sent *sent, u8 kind, u32 lane, u64 off,
 {
 	struct hcomm_sent_item *i;
 
-	if (sent->nr && kind == HCOMM_FRAME_DATA) {
-		i = &sent->item[sent->nr - 1];
+	if (sent->items && kind == HCOMM_FRAME_DATA) {
+		i = &sent->item[sent->items - 1];
 		if (i->kind == kind && i->lane == lane &&
 		    i->off + i->len == off) {
 			i->len += len;
 			return true;
 		}
 	}
-	if (sent->nr == HCOMM_SENT_ITEMS)
+	if (sent->items == HCOMM_SENT_ITEMS)
 		return false;
-	i = &sent->item[sent->nr++];
+	i = &sent->item[sent->items++];
 	i->kind = kind;
 	i->lane = lane;
 	i->off = off;
@@ -80,118 +80,191 @@ bool hcomm_sent_add(struct hcomm_sent *sent, u8 kind, u32 lane, u64 off,
 	return true;
 }
 
-u64 hcomm_flight_pn(struct hcomm_link *link)
+/* Bits of the packets [@from, @to) of a record, as far as it has them. */
+static u64 packet_bits(const struct hcomm_sent *sent, u64 from, u64 to)
 {
+	u64 end = sent->pn + sent->nr;
+
+	from = max(from, sent->pn);
+	to = min(to, end);
+	if (from >= to)
+		return 0;
+	return GENMASK_ULL(to - sent->pn - 1, from - sent->pn);
+}
+
+static u32 packet_bytes(const struct hcomm_sent *sent, u64 bits)
+{
+	u32 n = hweight64(bits) * sent->seg_len;
+
+	/* The last one is the rest. */
+	if (bits >> (sent->nr - 1) & 1)
+		n -= sent->nr * sent->seg_len - sent->bytes;
+	return n;
+}
+
+/* The next @nr packet numbers; returns the first. */
+u64 hcomm_flight_pns(struct hcomm_link *link, u32 nr)
+{
+	u64 pn = link->flight.next;
+
 	lockdep_assert_held(&link->lock);
-	return link->flight.next++;
+	link->flight.next += nr;
+	return pn;
 }
 
 static bool grow(struct hcomm_flight *fl)
 {
-	u32 size = (fl->mask + 1) * 2;
-	struct hcomm_sent **ring;
-	u64 pn;
+	u32 size = (fl->mask + 1) * 2, i;
+	struct hcomm_flight_slot *slot;
 
-	ring = kcalloc(size, sizeof(*ring), GFP_ATOMIC | __GFP_NOWARN);
-	if (!ring)
+	slot = kcalloc(size, sizeof(*slot), GFP_ATOMIC | __GFP_NOWARN);
+	if (!slot)
 		return false;
-	for (pn = fl->base; pn < fl->next; pn++)
-		ring[pn & (size - 1)] = fl->ring[pn & fl->mask];
-	kfree(fl->ring);
-	fl->ring = ring;
+	for (i = fl->first; i != fl->end; i++)
+		slot[i & (size - 1)] = fl->slot[i & fl->mask];
+	kfree(fl->slot);
+	fl->slot = slot;
 	fl->mask = size - 1;
 	return true;
 }
 
-/* Whether one more packet number can be remembered. */
-bool hcomm_flight_room(struct hcomm_link *link)
+/* How many packets more may be out; there is a slot for one record. */
+u32 hcomm_flight_room(struct hcomm_link *link)
 {
 	struct hcomm_flight *fl = &link->flight;
 	u32 limit = READ_ONCE(link->hn->conf.tx_queue);
 
 	lockdep_assert_held(&link->lock);
 	if (fl->nr >= limit)
-		return false;
-	if (!fl->nr)
-		fl->base = fl->next;
-	/* Numbers without a record, of heartbeats, take a place as well. */
-	if (fl->next - fl->base <= fl->mask)
-		return true;
-	return fl->mask + 1 < 4 * (u64)limit && grow(fl);
+		return 0;
+	if (fl->end - fl->first > fl->mask &&
+	    (fl->mask + 1 >= 4 * (u64)limit || !grow(fl)))
+		return 0;
+	return limit - fl->nr;
 }
 
+/* Packets were sent; hcomm_flight_room() had a place for the record. */
 void hcomm_flight_add(struct hcomm_link *link, struct hcomm_sent *sent,
 		      u64 now)
 {
 	struct hcomm_flight *fl = &link->flight;
+	struct hcomm_flight_slot *slot = &fl->slot[fl->end++ & fl->mask];
 
 	lockdep_assert_held(&link->lock);
-	if (!fl->nr)
-		fl->base = sent->pn;
 	sent->time = now;
-	fl->ring[sent->pn & fl->mask] = sent;
-	fl->nr++;
+	sent->left = packet_bits(sent, 0, U64_MAX);
+	slot->end = sent->pn + sent->nr;
+	slot->sent = sent;
+	fl->nr += sent->nr;
 	fl->last_sent = now;
 	if (!link->transport->reliable)
 		hcomm_cc_sent(&link->cc, sent->bytes, now);
 }
 
-/* Takes the packet out; NULL if nobody waits for it. */
-static struct hcomm_sent *take(struct hcomm_flight *fl, u64 pn)
+/* The first slot whose packet numbers end above @pn. */
+static u32 find_slot(const struct hcomm_flight *fl, u64 pn)
 {
-	struct hcomm_sent *sent;
+	u32 lo = 0, hi = fl->end - fl->first;
 
-	if (pn < fl->base || pn >= fl->next)
-		return NULL;
-	sent = fl->ring[pn & fl->mask];
-	if (!sent || sent->pn != pn)
-		return NULL;
-	fl->ring[pn & fl->mask] = NULL;
-	fl->nr--;
-	return sent;
+	while (lo < hi) {
+		u32 mid = (lo + hi) / 2;
+
+		if (fl->slot[(fl->first + mid) & fl->mask].end <= pn)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return fl->first + lo;
 }
 
 static void advance(struct hcomm_flight *fl)
 {
-	if (!fl->nr) {
-		fl->base = fl->next;
-		return;
-	}
-	while (!fl->ring[fl->base & fl->mask])
-		fl->base++;
+	while (fl->first != fl->end && !fl->slot[fl->first & fl->mask].sent)
+		fl->first++;
 }
 
-static void declare_lost(struct hcomm_link *link, struct hcomm_sent *sent,
-			 u64 now, struct list_head *lost)
+/*
+ * Some packets of a slot are to be sent again: they go to a list, in a record
+ * of their own if others of the train are still out. Without memory for one
+ * all go, which does no harm.
+ */
+static void settle(struct hcomm_flight *fl, struct hcomm_flight_slot *slot,
+		   u64 bits, struct list_head *list)
+{
+	struct hcomm_sent *sent = slot->sent, *part = NULL;
+
+	if (bits != sent->left)
+		part = hcomm_sent_alloc();
+	if (part) {
+		*part = *sent;
+		part->left = bits;
+		hcomm_link_upper->copied(part);
+		sent->left &= ~bits;
+		fl->nr -= hweight64(bits);
+		list_add_tail(&part->node, list);
+		return;
+	}
+	fl->nr -= hweight64(sent->left);
+	slot->sent = NULL;
+	list_add_tail(&sent->node, list);
+}
+
+static void declare_lost(struct hcomm_link *link,
+			 struct hcomm_flight_slot *slot, u64 bits, u64 now,
+			 struct list_head *lost)
 {
 	struct hcomm_flight *fl = &link->flight;
+	struct hcomm_sent *sent = slot->sent;
+	u64 left = sent->left, sent_at = sent->time;
+	u64 pn = sent->pn;
+	u32 bytes = packet_bytes(sent, bits);
+	u32 others;
+	u8 i;
 
-	list_add_tail(&sent->node, lost);
-	hcomm_ranges_add_forget(&fl->lost, sent->pn, sent->pn + 1);
-	hcomm_loss_lost(&link->loss, now, sent->pn);
-	hcomm_cc_lost(&link->cc, now, sent->bytes, sent->time);
-	link->cnt.lost_packets++;
+	for (i = 0; i < sent->nr; i++) {
+		if (!(bits >> i & 1))
+			continue;
+		hcomm_ranges_add_forget(&fl->lost, pn + i, pn + i + 1);
+		hcomm_loss_lost(&link->loss, now, pn + i);
+		link->cnt.lost_packets++;
+	}
+	others = packet_bytes(sent, left & ~bits);
+	settle(fl, slot, bits, lost);
+	hcomm_cc_lost(&link->cc, now, bytes, sent_at);
+	if (!slot->sent && others)
+		hcomm_cc_discarded(&link->cc, others);
 }
 
 /* RFC 9002 section 6.1: by number and by time. */
 static void detect(struct hcomm_link *link, u64 now, struct list_head *lost)
 {
 	struct hcomm_flight *fl = &link->flight;
-	u64 delay = hcomm_rtt_loss_delay(&link->rtt), pn;
-	struct hcomm_sent *sent;
+	u64 delay = hcomm_rtt_loss_delay(&link->rtt), bits;
+	struct hcomm_flight_slot *slot;
+	u32 i;
 
 	fl->loss_at = 0;
-	if (link->transport->reliable || !fl->nr)
+	if (link->transport->reliable)
 		return;
-	for (pn = fl->base; pn < fl->largest; pn++) {
-		sent = fl->ring[pn & fl->mask];
-		if (!sent)
+	for (i = fl->first; i != fl->end; i++) {
+		u64 before = fl->largest;
+
+		slot = &fl->slot[i & fl->mask];
+		if (!slot->sent)
 			continue;
-		if (pn + fl->reorder < fl->largest ||
-		    sent->time + delay <= now) {
-			declare_lost(link, take(fl, pn), now, lost);
-		} else {
-			fl->loss_at = sent->time + delay;
+		if (slot->sent->pn >= fl->largest)
+			break;
+		if (slot->sent->time + delay > now)
+			before = fl->largest > fl->reorder ?
+				 fl->largest - fl->reorder : 0;
+		bits = packet_bits(slot->sent, 0, before) & slot->sent->left;
+		if (bits)
+			declare_lost(link, slot, bits, now, lost);
+		/* What was overtaken, but not by enough yet. */
+		if (slot->sent &&
+		    packet_bits(slot->sent, 0, fl->largest) &
+		    slot->sent->left) {
+			fl->loss_at = slot->sent->time + delay;
 			break;
 		}
 	}
@@ -226,49 +299,71 @@ static void spurious(struct hcomm_link *link, u64 start, u64 end, u64 now)
 	link->cnt.spurious_packets += n;
 }
 
+/* Packets of a slot arrived; returns how many. */
+static u32 acked_slot(struct hcomm_link *link, struct hcomm_flight_slot *slot,
+		      u64 bits, u64 now, bool limited, struct list_head *acked)
+{
+	struct hcomm_flight *fl = &link->flight;
+	struct hcomm_sent *sent = slot->sent;
+	u32 n = hweight64(bits);
+
+	if (!link->transport->reliable)
+		hcomm_cc_acked(&link->cc, now, packet_bytes(sent, bits),
+			       sent->time, &link->rtt, limited);
+	sent->left &= ~bits;
+	fl->nr -= n;
+	if (!sent->left) {
+		slot->sent = NULL;
+		list_add_tail(&sent->node, acked);
+	}
+	return n;
+}
+
 /**
  * hcomm_flight_ack - the peer says what it received
  * @link: link; its lock is held
  * @a: decoded acknowledgement
  * @now: time
- * @acked: packets that arrived are added here
+ * @acked: records whose packets have all arrived are added here
  * @lost: packets that did not are added here
+ *
+ * Return: packets that arrived.
  */
-void hcomm_flight_ack(struct hcomm_link *link, const struct hcomm_wire_ack *a,
-		      u64 now, struct list_head *acked, struct list_head *lost)
+u32 hcomm_flight_ack(struct hcomm_link *link, const struct hcomm_wire_ack *a,
+		     u64 now, struct list_head *acked, struct list_head *lost)
 {
 	struct hcomm_flight *fl = &link->flight;
 	bool limited = !hcomm_cc_may_send(&link->cc, link->cc.mss);
-	u64 largest = a->r[0].end, newest = 0, pn;
-	struct hcomm_sent *sent;
-	u32 n = 0;
+	u64 largest = a->r[0].end, newest = 0, bits;
+	u32 n = 0, k;
 	u16 i;
 
 	lockdep_assert_held(&link->lock);
 	/* What was never sent cannot have arrived. */
 	if (largest > fl->next)
-		return;
+		return 0;
 	for (i = 0; i < a->nr; i++) {
-		u64 end = a->r[i].end;
+		const struct hcomm_wire_range *r = &a->r[i];
 
-		spurious(link, a->r[i].start, end, now);
-		if (end <= fl->base)
-			break;
-		for (pn = max(a->r[i].start, fl->base); pn < end; pn++) {
-			sent = take(fl, pn);
-			if (!sent)
+		spurious(link, r->start, r->end, now);
+		for (k = find_slot(fl, r->start); k != fl->end; k++) {
+			struct hcomm_flight_slot *s = &fl->slot[k & fl->mask];
+
+			if (!s->sent)
 				continue;
-			n++;
-			list_add_tail(&sent->node, acked);
-			if (pn + 1 == largest)
-				newest = sent->time;
-			if (!link->transport->reliable)
-				hcomm_cc_acked(&link->cc, now, sent->bytes,
-					       sent->time, &link->rtt, limited);
+			if (s->sent->pn >= r->end)
+				break;
+			bits = packet_bits(s->sent, r->start, r->end) &
+			       s->sent->left;
+			if (!bits)
+				continue;
+			if (packet_bits(s->sent, largest - 1, largest) & bits)
+				newest = s->sent->time;
+			n += acked_slot(link, s, bits, now, limited, acked);
 		}
 	}
 	if (!n)
-		return;
+		return 0;
 	if (largest > fl->largest)
 		fl->largest = largest;
 	if (newest && now > newest)
@@ -282,6 +377,7 @@ void hcomm_flight_ack(struct hcomm_link *link, const struct hcomm_wire_ack *a,
 		hcomm_loss_acked(&link->loss, now, n);
 	hcomm_beat_proof(link, now);
 	detect(link, now, lost);
+	return n;
 }
 
 static u64 pto_at(struct hcomm_link *link)
@@ -293,6 +389,21 @@ static u64 pto_at(struct hcomm_link *link)
 	return fl->last_sent + (pto << min(fl->ptos, 6u));
 }
 
+/* These packets of a slot go to @list, though they do not count as lost. */
+static void give_up(struct hcomm_link *link, struct hcomm_flight_slot *slot,
+		    u64 bits, struct list_head *list)
+{
+	struct hcomm_sent *sent = slot->sent;
+	u32 bytes = packet_bytes(sent, bits);
+	u32 others = packet_bytes(sent, sent->left & ~bits);
+
+	settle(&link->flight, slot, bits, list);
+	if (!slot->sent)
+		bytes += others;
+	if (!link->transport->reliable)
+		hcomm_cc_discarded(&link->cc, bytes);
+}
+
 /*
  * Nothing was heard for a probe timeout: the oldest two packets are sent
  * again as probes. They are not declared lost (RFC 9002 section 6.2).
@@ -300,16 +411,16 @@ static u64 pto_at(struct hcomm_link *link)
 static void probe(struct hcomm_link *link, u64 now, struct list_head *lost)
 {
 	struct hcomm_flight *fl = &link->flight;
-	u32 n = 0;
-	u64 pn;
+	struct hcomm_flight_slot *slot;
+	u32 n, i;
 
-	for (pn = fl->base; pn < fl->next && n < 2; pn++) {
-		struct hcomm_sent *sent = take(fl, pn);
-
-		if (!sent)
+	for (n = 0, i = fl->first; n < 2 && i != fl->end; ) {
+		slot = &fl->slot[i & fl->mask];
+		if (!slot->sent) {
+			i++;
 			continue;
-		hcomm_cc_discarded(&link->cc, sent->bytes);
-		list_add_tail(&sent->node, lost);
+		}
+		give_up(link, slot, slot->sent->left & -slot->sent->left, lost);
 		n++;
 	}
 	advance(fl);
@@ -355,19 +466,16 @@ u64 hcomm_flight_timer(struct hcomm_link *link, u64 now,
 void hcomm_flight_abandon(struct hcomm_link *link, struct list_head *lost)
 {
 	struct hcomm_flight *fl = &link->flight;
-	struct hcomm_sent *sent;
-	u64 pn;
+	struct hcomm_flight_slot *slot;
+	u32 i;
 
 	lockdep_assert_held(&link->lock);
-	for (pn = fl->base; fl->nr && pn < fl->next; pn++) {
-		sent = take(fl, pn);
-		if (!sent)
-			continue;
-		if (!link->transport->reliable)
-			hcomm_cc_discarded(&link->cc, sent->bytes);
-		list_add_tail(&sent->node, lost);
+	for (i = fl->first; i != fl->end; i++) {
+		slot = &fl->slot[i & fl->mask];
+		if (slot->sent)
+			give_up(link, slot, slot->sent->left, lost);
 	}
-	fl->base = fl->next;
+	fl->first = fl->end;
 	fl->loss_at = 0;
 	fl->ptos = 0;
 	fl->probes = 0;
@@ -379,19 +487,19 @@ void hcomm_flight_take_back(struct hcomm_link *link, struct hcomm_batch *b,
 			    struct list_head *lost)
 {
 	struct hcomm_flight *fl = &link->flight;
-	struct hcomm_sent *sent;
+	struct hcomm_flight_slot *slot;
+	u32 at;
 	u16 i;
 
 	lockdep_assert_held(&link->lock);
-	for (i = 0; i < b->nr_seg; i++) {
+	for (i = 0; i < b->nr_sent; i++) {
+		at = find_slot(fl, b->sent_pn[i]);
+		slot = &fl->slot[at & fl->mask];
 		/* An event may have abandoned them in the meantime. */
-		if (!b->sent[i] || !take(fl, b->seg_pn[i]))
+		if (at == fl->end || slot->sent != b->sent[i])
 			continue;
-		sent = b->sent[i];
-		if (!link->transport->reliable)
-			hcomm_cc_discarded(&link->cc, sent->bytes);
-		list_add_tail(&sent->node, lost);
-		hcomm_count(link->hn, tx_unsent);
+		hcomm_count_add(link->hn, tx_unsent, slot->sent->nr);
+		give_up(link, slot, slot->sent->left, lost);
 	}
 	advance(fl);
 }

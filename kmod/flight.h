@@ -14,6 +14,7 @@ struct hcomm_batch;
 
 enum hcomm_flight_const {
 	HCOMM_SENT_ITEMS = 6,
+	HCOMM_SENT_PACKETS = 64,	/* bits of hcomm_sent.left */
 	HCOMM_FLIGHT_MIN = 64,
 	HCOMM_REORDER_MIN = 3,
 	HCOMM_REORDER_MAX = 256,
@@ -34,31 +35,51 @@ struct hcomm_sent_item {
 };
 
 /**
- * struct hcomm_sent - a packet whose fate matters
+ * struct hcomm_sent - a packet whose fate matters, or a train of them
  * @node: in a list of packets that were acknowledged or lost
- * @pn: packet number
- * @time: when it was sent, ns
- * @bytes: its length
- * @nr: items
- * @session: whose it is, with a reference
- * @item: what it carried
+ * @pn: first packet number
+ * @left: a bit for each packet whose fate is not known; in a list: for each
+ *	that the list is about
+ * @time: when they were sent, ns
+ * @bytes: length of all
+ * @seg_len: length of each but the last
+ * @part: bytes of the lane in each but the last
+ * @nr: packets
+ * @items: how many of @item are in use; a train has one
+ * @session: whose they are, with a reference
+ * @item: what they carried
  */
 struct hcomm_sent {
 	struct list_head node;
 	u64 pn;
+	u64 left;
 	u64 time;
 	u32 bytes;
+	u32 seg_len;
+	u32 part;
 	u8 nr;
+	u8 items;
 	struct hcomm_session *session;
 	struct hcomm_sent_item item[HCOMM_SENT_ITEMS];
 };
 
 /**
+ * struct hcomm_flight_slot - place of a record
+ * @end: behind its last packet number
+ * @sent: the record, NULL when nothing of it is awaited any more
+ */
+struct hcomm_flight_slot {
+	u64 end;
+	struct hcomm_sent *sent;
+};
+
+/**
  * struct hcomm_flight - packets of a link that are on their way (RFC 9002)
- * @ring: by packet number, NULL where nobody waits
- * @mask: size of @ring - 1
- * @nr: packets in @ring
- * @base: no packet below this is in @ring
+ * @slot: records by packet number, a ring
+ * @mask: size of @slot - 1
+ * @first: first slot in use; counts on
+ * @end: behind the last
+ * @nr: packets whose fate is not known
  * @next: next packet number
  * @largest: largest acknowledged packet number + 1
  * @last_sent: when the last packet went that wants an acknowledgement
@@ -69,10 +90,11 @@ struct hcomm_sent {
  * @lost: numbers declared lost lately, to find out that they were not
  */
 struct hcomm_flight {
-	struct hcomm_sent **ring;
+	struct hcomm_flight_slot *slot;
 	u32 mask;
+	u32 first;
+	u32 end;
 	u32 nr;
-	u64 base;
 	u64 next;
 	u64 largest;
 	u64 last_sent;
@@ -93,12 +115,12 @@ void hcomm_sent_free(struct hcomm_sent *sent);
 bool hcomm_sent_add(struct hcomm_sent *sent, u8 kind, u32 lane, u64 off,
 		    u32 len);
 
-u64 hcomm_flight_pn(struct hcomm_link *link);
-bool hcomm_flight_room(struct hcomm_link *link);
+u64 hcomm_flight_pns(struct hcomm_link *link, u32 nr);
+u32 hcomm_flight_room(struct hcomm_link *link);
 void hcomm_flight_add(struct hcomm_link *link, struct hcomm_sent *sent,
 		      u64 now);
-void hcomm_flight_ack(struct hcomm_link *link, const struct hcomm_wire_ack *a,
-		      u64 now, struct list_head *acked, struct list_head *lost);
+u32 hcomm_flight_ack(struct hcomm_link *link, const struct hcomm_wire_ack *a,
+		     u64 now, struct list_head *acked, struct list_head *lost);
 u64 hcomm_flight_timer(struct hcomm_link *link, u64 now,
 		       struct list_head *lost);
 void hcomm_flight_abandon(struct hcomm_link *link, struct list_head *lost);

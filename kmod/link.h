@@ -193,6 +193,10 @@ struct hcomm_link {
  * @receive: a SESSION frame arrived; bottom halves off, no lock held
  * @fill: put what the sender has into the packet that is being built; false:
  *	it has nothing (more) for this link now
+ * @train: put the next packets of a message, @max at most, into the batch, note
+ *	in @sent what they are, take their numbers and return true; @head has the
+ *	link header and room for the others
+ * @copied: @sent is a copy of another: take what it refers to once more
  * @lost: a packet is lost or was never sent
  * @done: @sent is not needed any more
  * @event: tell user space; old and new state are enum hcomm_link_state
@@ -204,6 +208,10 @@ struct hcomm_link_upper {
 	bool (*fill)(struct hcomm_link *link, struct hcomm_sender *sender,
 		     struct hcomm_batch *b, struct hcomm_sent *sent,
 		     bool data_ok);
+	bool (*train)(struct hcomm_link *link, struct hcomm_sender *sender,
+		      struct hcomm_batch *b, struct hcomm_sent *sent, u8 *head,
+		      u32 max, u64 now);
+	void (*copied)(struct hcomm_sent *sent);
 	void (*lost)(struct hcomm_sent *sent);
 	void (*done)(struct hcomm_sent *sent);
 	void (*event)(struct hcomm_link *link, u8 old, u8 new);
@@ -276,8 +284,6 @@ void hcomm_link_receive_on(struct hcomm_link *link, struct sk_buff *skb,
 void hcomm_link_receive_done(struct hcomm_link *link);
 
 /* xmit.c: departing packets */
-int hcomm_xmit_init(void);
-void hcomm_xmit_exit(void);
 void hcomm_link_kick(struct hcomm_link *link);
 void hcomm_link_ready(struct hcomm_link *link, struct hcomm_sender *sender,
 		      u8 class);
@@ -285,11 +291,5 @@ void hcomm_link_unready(struct hcomm_sender *sender);
 void hcomm_link_ready_flush(struct hcomm_link *link);
 int hcomm_link_send_control(struct hcomm_link *link, u8 type, const void *frame,
 			    u32 pad);
-u8 *hcomm_batch_head(struct hcomm_batch *b, u32 len);
-void hcomm_batch_trim(struct hcomm_batch *b, u32 len);
-void hcomm_batch_copy(const struct hcomm_batch *b,
-		      const struct hcomm_batch_seg *seg, u8 *to);
-bool hcomm_batch_pages(struct hcomm_batch *b, struct page *page, u32 off,
-		       u32 len);
 
 #endif /* HCOMM_LINK_H */

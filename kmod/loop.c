@@ -7,6 +7,7 @@
 #include <linux/skbuff.h>
 #include <linux/slab.h>
 
+#include "batch.h"
 #include "link.h"
 
 enum {
@@ -71,14 +72,12 @@ static void detach(struct hcomm_link *link)
 	kfree(l);
 }
 
-static struct sk_buff *make_skb(struct hcomm_batch *b,
-				struct hcomm_batch_seg *seg)
+static struct sk_buff *make_skb(struct hcomm_batch_iter *i, u32 len)
 {
-	struct sk_buff *skb;
+	struct sk_buff *skb = alloc_skb(len, GFP_ATOMIC | __GFP_NOWARN);
 
-	skb = alloc_skb(seg->len, GFP_ATOMIC | __GFP_NOWARN);
 	if (skb)
-		hcomm_batch_copy(b, seg, skb_put(skb, seg->len));
+		hcomm_batch_take(i, skb_put(skb, len), len);
 	return skb;
 }
 
@@ -86,14 +85,16 @@ static int send(struct hcomm_link *link, struct hcomm_batch *b)
 {
 	struct loop *l = link->tp;
 	struct sk_buff_head list;
+	struct hcomm_batch_iter i;
 	struct sk_buff *skb;
-	u16 i;
+	u32 len;
 
 	if (skb_queue_len_lockless(&l->queue) + b->nr_seg > LOOP_QUEUE)
 		return -EAGAIN;
 	__skb_queue_head_init(&list);
-	for (i = 0; i < b->nr_seg; i++) {
-		skb = make_skb(b, &b->seg[i]);
+	hcomm_batch_begin(b, &i);
+	while ((len = hcomm_batch_next(&i))) {
+		skb = make_skb(&i, len);
 		if (!skb) {
 			__skb_queue_purge(&list);
 			return -ENOMEM;

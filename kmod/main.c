@@ -5,6 +5,7 @@
 #include <net/net_namespace.h>
 
 #include "config.h"
+#include "batch.h"
 #include "flight.h"
 #include "link.h"
 #include "loop.h"
@@ -29,6 +30,8 @@ static const struct hcomm_link_upper link_upper = {
 	.changed = hcomm_route_link_changed,
 	.receive = hcomm_session_receive,
 	.fill = hcomm_session_fill,
+	.train = hcomm_session_train,
+	.copied = hcomm_session_copied,
 	.lost = hcomm_session_lost,
 	.done = hcomm_session_done,
 	.event = hcomm_netlink_link_event,
@@ -155,7 +158,7 @@ static int __init hcomm_init(void)
 	err = hcomm_flight_init();
 	if (err)
 		goto err_msg;
-	err = hcomm_xmit_init();
+	err = hcomm_batch_init();
 	if (err)
 		goto err_flight;
 	err = register_pernet_subsys(&net_ops);
@@ -200,7 +203,7 @@ err_socket:
 err_pernet:
 	unregister_pernet_subsys(&net_ops);
 err_xmit:
-	hcomm_xmit_exit();
+	hcomm_batch_exit();
 err_flight:
 	hcomm_flight_exit();
 err_msg:
@@ -221,7 +224,7 @@ static void __exit hcomm_exit(void)
 	hcomm_udp_exit();
 	hcomm_socket_exit();
 	rcu_barrier();
-	hcomm_xmit_exit();
+	hcomm_batch_exit();
 	hcomm_flight_exit();
 	hcomm_msg_exit();
 	pr_info("unloaded\n");

@@ -5,6 +5,9 @@
 #include <linux/slab.h>
 #include <linux/uio.h>
 
+#include "batch.h"
+#include "wire.h"
+
 static struct kmem_cache *chunk_cache;
 static struct kmem_cache *rxmsg_cache;
 
@@ -37,6 +40,7 @@ static struct hcomm_msg *alloc_inline(u32 len, gfp_t gfp)
 		return NULL;
 	msg->nr = 1;
 	msg->paged = false;
+	msg->part = 0;
 	msg->truesize = head + len;
 	bvec_set_page(&msg->frag[0], virt_to_page(data), len,
 		      offset_in_page(data));
@@ -57,18 +61,20 @@ static struct page *alloc_frag(unsigned int *order, gfp_t gfp)
 	return alloc_pages(gfp | __GFP_NOWARN, 0);
 }
 
-static struct hcomm_msg *alloc_pages_msg(u32 len, gfp_t gfp)
+static struct hcomm_msg *alloc_pages_msg(u32 len, u32 part, gfp_t gfp)
 {
+	u32 left = part ? len + DIV_ROUND_UP(len, part) * HCOMM_WIRE_PLAIN_LEN :
+			  len;
 	/* Memory may be in single pages by then. */
-	u32 max = DIV_ROUND_UP(len, PAGE_SIZE);
+	u32 max = DIV_ROUND_UP(left, PAGE_SIZE);
 	struct hcomm_msg *msg;
-	u32 left = len;
 
 	msg = kmalloc(struct_size(msg, frag, max), gfp);
 	if (!msg)
 		return NULL;
 	msg->nr = 0;
 	msg->paged = true;
+	msg->part = part;
 	msg->truesize = struct_size(msg, frag, max);
 	msg->release = NULL;
 	while (left) {
@@ -93,18 +99,19 @@ static struct hcomm_msg *alloc_pages_msg(u32 len, gfp_t gfp)
  * hcomm_msg_alloc - make room for a message
  * @len: bytes, at most HCOMM_MAX_MSG_LEN
  * @kind: enum hcomm_msg_kind
+ * @part: bytes that one packet can carry, see struct hcomm_msg
  * @gfp: how to allocate
  *
  * Return: a message without an owner, or NULL.
  */
-struct hcomm_msg *hcomm_msg_alloc(u32 len, u8 kind, gfp_t gfp)
+struct hcomm_msg *hcomm_msg_alloc(u32 len, u8 kind, u32 part, gfp_t gfp)
 {
 	struct hcomm_msg *msg;
 
 	if (len <= HCOMM_MSG_INLINE)
 		msg = alloc_inline(len, gfp);
 	else
-		msg = alloc_pages_msg(len, gfp);
+		msg = alloc_pages_msg(len, part, gfp);
 	if (!msg)
 		return NULL;
 	RB_CLEAR_NODE(&msg->node);
@@ -118,15 +125,13 @@ struct hcomm_msg *hcomm_msg_alloc(u32 len, u8 kind, gfp_t gfp)
 /* Copies the whole message from user space or fails with EFAULT. */
 int hcomm_msg_fill(struct hcomm_msg *msg, struct iov_iter *from)
 {
-	u32 i;
+	struct bio_vec bv;
+	u32 off, n;
 
-	if (!msg->len)
-		return 0;
-	for (i = 0; i < msg->nr; i++) {
-		struct bio_vec *bv = &msg->frag[i];
-
-		if (copy_page_from_iter(bv->bv_page, bv->bv_offset, bv->bv_len,
-					from) != bv->bv_len)
+	for (off = 0; off < msg->len; off += n) {
+		n = hcomm_msg_frag(msg, off, &bv);
+		/* Not from high memory: it has an address. */
+		if (copy_from_iter(bvec_virt(&bv), n, from) != n)
 			return -EFAULT;
 	}
 	return 0;
@@ -144,6 +149,31 @@ void hcomm_msg_free(struct hcomm_msg *msg)
 	kfree(msg);
 }
 
+/* The piece of the fragments that begins at byte @at of them all. */
+static u32 frag_at(const struct hcomm_msg *msg, u32 at, struct bio_vec *bv)
+{
+	u32 i;
+
+	for (i = 0; i < msg->nr; i++) {
+		const struct bio_vec *f = &msg->frag[i];
+
+		if (at < f->bv_len) {
+			bvec_set_page(bv, f->bv_page, f->bv_len - at,
+				      f->bv_offset + at);
+			return bv->bv_len;
+		}
+		at -= f->bv_len;
+	}
+	return 0;
+}
+
+/* Where byte @off of the message is in the fragments. */
+static u32 place_in(const struct hcomm_msg *msg, u32 off)
+{
+	return msg->part ?
+		off + (off / msg->part + 1) * HCOMM_WIRE_PLAIN_LEN : off;
+}
+
 /**
  * hcomm_msg_frag - the part of a message from an offset on
  * @msg: message
@@ -154,19 +184,65 @@ void hcomm_msg_free(struct hcomm_msg *msg)
  */
 u32 hcomm_msg_frag(const struct hcomm_msg *msg, u32 off, struct bio_vec *bv)
 {
-	u32 i;
+	u32 n = frag_at(msg, place_in(msg, off), bv);
 
-	for (i = 0; i < msg->nr; i++) {
-		const struct bio_vec *f = &msg->frag[i];
+	n = min(n, msg->len - off);
+	if (msg->part)
+		n = min(n, msg->part - off % msg->part);
+	bv->bv_len = n;
+	return n;
+}
 
-		if (off < f->bv_len) {
-			bvec_set_page(bv, f->bv_page, f->bv_len - off,
-				      f->bv_offset + off);
-			return bv->bv_len;
-		}
-		off -= f->bv_len;
+/* Writes headers into the room in front of a part. */
+static void write_head(struct hcomm_msg *msg, u32 at, const u8 *head,
+		       struct hcomm_batch *b)
+{
+	u32 done, n;
+	struct bio_vec bv;
+
+	for (done = 0; done < HCOMM_WIRE_PLAIN_LEN; done += n) {
+		n = min_t(u32, frag_at(msg, at + done, &bv),
+			  HCOMM_WIRE_PLAIN_LEN - done);
+		if (WARN_ON_ONCE(!n))
+			return;
+		memcpy(bvec_virt(&bv), head + done, n);
+		/* The flags are the second byte. */
+		if (done <= 1 && done + n > 1)
+			b->flags = bvec_virt(&bv) + 1 - done;
 	}
-	return 0;
+}
+
+/**
+ * hcomm_msg_put_train - put packets of a message into a batch as they lie
+ * @msg: message with room for headers
+ * @off: offset, at the beginning of a packet
+ * @len: bytes, up to the end of a packet
+ * @head: headers of the first packet; changed
+ * @b: batch with room for the pieces
+ *
+ * It is done once for each part: packets that went may still be on their way,
+ * and their headers must stay as they are.
+ */
+void hcomm_msg_put_train(struct hcomm_msg *msg, u32 off, u32 len, u8 *head,
+			 struct hcomm_batch *b)
+{
+	u32 at = place_in(msg, off) - HCOMM_WIRE_PLAIN_LEN, end, done, n;
+	struct bio_vec *bv;
+
+	for (done = 0; done < len; done += n) {
+		n = min(len - done, msg->part);
+		if (!done || n < msg->part)
+			hcomm_wire_plain_len(head, n);
+		write_head(msg, place_in(msg, off + done) -
+			   HCOMM_WIRE_PLAIN_LEN, head, b);
+		hcomm_wire_step(head, n);
+	}
+	end = place_in(msg, off + len - 1) + 1;
+	for (; at < end; at += n) {
+		bv = &b->bv[b->nr_bv++];
+		n = min(frag_at(msg, at, bv), end - at);
+		bv->bv_len = n;
+	}
 }
 
 /* Where byte @at of a payload is, and how many follow it without a gap. */

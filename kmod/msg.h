@@ -8,6 +8,7 @@
 #include <linux/skbuff.h>
 #include <linux/types.h>
 
+struct hcomm_batch;
 struct iov_iter;
 struct hcomm_rxlane;
 
@@ -19,6 +20,8 @@ struct hcomm_rxlane;
  * @len: bytes
  * @kind: enum hcomm_msg_kind
  * @paged: the fragments are pages of their own
+ * @part: bytes that go in one packet; before each is room for the headers, so
+ *	that packets go out as they lie here. 0: there is no room
  * @truesize: memory that it takes
  * @release: called once when the session acknowledged it or gave it up and
  *	no packet refers to the pages any more; may run in softirq
@@ -33,6 +36,7 @@ struct hcomm_msg {
 	u32 len;
 	u8 kind;
 	bool paged;
+	u32 part;
 	u32 truesize;
 	void (*release)(struct hcomm_msg *msg);
 	void *owner;
@@ -114,9 +118,11 @@ enum hcomm_msg_const {
 int hcomm_msg_init(void);
 void hcomm_msg_exit(void);
 
-struct hcomm_msg *hcomm_msg_alloc(u32 len, u8 kind, gfp_t gfp);
+struct hcomm_msg *hcomm_msg_alloc(u32 len, u8 kind, u32 part, gfp_t gfp);
 int hcomm_msg_fill(struct hcomm_msg *msg, struct iov_iter *from);
 void hcomm_msg_free(struct hcomm_msg *msg);
+void hcomm_msg_put_train(struct hcomm_msg *msg, u32 off, u32 len, u8 *head,
+			 struct hcomm_batch *b);
 u32 hcomm_msg_frag(const struct hcomm_msg *msg, u32 off, struct bio_vec *bv);
 
 struct hcomm_chunk *hcomm_chunk_make(const struct hcomm_payload *p, u32 skip,

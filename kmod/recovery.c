@@ -151,6 +151,12 @@ bool hcomm_cc_may_send(const struct hcomm_cc *c, u32 bytes)
 	return c->inflight + bytes <= c->cwnd;
 }
 
+/* Bytes that the window still takes. */
+u64 hcomm_cc_room(const struct hcomm_cc *c)
+{
+	return c->cwnd > c->inflight ? c->cwnd - c->inflight : 0;
+}
+
 static void hystart_round(struct hcomm_cc *c, u64 now, u64 rtt)
 {
 	if (c->css_rounds && !--c->css_rounds)

@@ -101,6 +101,7 @@ void hcomm_cc_persistent(struct hcomm_cc *c);
 void hcomm_cc_undo(struct hcomm_cc *c);
 void hcomm_cc_spurious(struct hcomm_cc *c, u32 n);
 bool hcomm_cc_may_send(const struct hcomm_cc *c, u32 bytes);
+u64 hcomm_cc_room(const struct hcomm_cc *c);
 u64 hcomm_cc_pacing_rate(const struct hcomm_cc *c, const struct hcomm_rtt *rtt);
 
 u64 hcomm_pacer_delay(const struct hcomm_pacer *p, u64 now, u64 rate,

@@ -4,6 +4,7 @@
 #include <linux/net.h>
 #include <linux/slab.h>
 
+#include "batch.h"
 #include "msg.h"
 #include "port.h"
 #include "trace.h"

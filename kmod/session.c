@@ -5,6 +5,7 @@
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
 
+#include "batch.h"
 #include "msg.h"
 #include "peer.h"
 #include "route.h"
@@ -481,6 +482,80 @@ out:
 	return more;
 }
 
+static struct hcomm_txlane *first_ready(struct hcomm_session *s)
+{
+	struct hcomm_txlane *lane = NULL;
+	u8 c;
+
+	for (c = 0; c < __HCOMM_CLASS_MAX && !lane; c++)
+		lane = list_first_entry_or_null(&s->ready[c],
+						struct hcomm_txlane,
+						ready_node);
+	return lane;
+}
+
+/* Puts packets of one message into the batch; see hcomm_link_upper.train. */
+bool hcomm_session_train(struct hcomm_link *link, struct hcomm_sender *sender,
+			 struct hcomm_batch *b, struct hcomm_sent *sent,
+			 u8 *head, u32 max, u64 now)
+{
+	struct hcomm_session *s = container_of(sender, struct hcomm_session,
+					       sender);
+	struct hcomm_wire_session h = {
+		.src = READ_ONCE(s->hn->conf.node), .dst = s->node,
+		.hop_limit = HCOMM_HOP_LIMIT, .src_inc = s->hn->incarnation,
+	};
+	struct hcomm_txlane *lane;
+	bool done = false;
+
+	if (rcu_access_pointer(s->route->active) != link)
+		return false;
+	spin_lock(&s->lock);
+	lane = s->dead || s->state != HCOMM_SESSION_OPEN ? NULL :
+							   first_ready(s);
+	if (!lane)
+		goto out;
+	sent->nr = hcomm_txlane_train_len(lane, link->mtu, max);
+	if (!sent->nr || !refcount_inc_not_zero(&s->ref))
+		goto out;
+	/* The reference goes with the packets. */
+	sent->session = s;
+	spin_lock(&link->lock);
+	sent->pn = hcomm_flight_pns(link, sent->nr);
+	spin_unlock(&link->lock);
+	hcomm_wire_put_pn(head, sent->pn);
+	h.dst_inc = s->remote_inc;
+	hcomm_wire_put_session(head + HCOMM_WIRE_LINK_LEN, &h);
+	hcomm_txlane_train(lane, b, sent, head, now);
+	/* The next one's turn. */
+	list_del_init(&lane->ready_node);
+	lane->is_ready = false;
+	hcomm_txlane_ready(lane);
+	done = true;
+out:
+	spin_unlock(&s->lock);
+	return done;
+}
+
+/* Bytes of a message that go in one packet over the link that is in use. */
+u32 hcomm_session_part(struct hcomm_session *s)
+{
+	struct hcomm_link *link;
+	u32 mtu;
+
+	rcu_read_lock();
+	link = session_link(s);
+	mtu = link ? READ_ONCE(link->mtu) : 0;
+	rcu_read_unlock();
+	return mtu > 2 * HCOMM_WIRE_PLAIN_LEN ? mtu - HCOMM_WIRE_PLAIN_LEN : 0;
+}
+
+void hcomm_session_copied(struct hcomm_sent *sent)
+{
+	if (sent->session)
+		hcomm_session_hold(sent->session);
+}
+
 void hcomm_session_done(struct hcomm_sent *sent)
 {
 	if (sent->session)
@@ -488,7 +563,7 @@ void hcomm_session_done(struct hcomm_sent *sent)
 	sent->session = NULL;
 }
 
-static void item_lost(struct hcomm_session *s, struct hcomm_sent_item *i)
+static void item_lost(struct hcomm_session *s, const struct hcomm_sent_item *i)
 {
 	struct hcomm_txlane *tx;
 	struct hcomm_rxlane *rx;
@@ -523,6 +598,25 @@ static void item_lost(struct hcomm_session *s, struct hcomm_sent_item *i)
 	}
 }
 
+/* Packets in a row of a train are lost together as often as not. */
+static void train_lost(struct hcomm_session *s, const struct hcomm_sent *sent)
+{
+	struct hcomm_sent_item i = sent->item[0];
+	u64 off = i.off, end = off + i.len;
+	u8 from, to;
+
+	for (from = 0; from < sent->nr; from = to) {
+		to = from + 1;
+		if (!(sent->left >> from & 1))
+			continue;
+		while (to < sent->nr && sent->left >> to & 1)
+			to++;
+		i.off = off + from * sent->part;
+		i.len = min_t(u64, off + to * sent->part, end) - i.off;
+		item_lost(s, &i);
+	}
+}
+
 /* A packet is lost: what it carried is sent again, on whatever link. */
 void hcomm_session_lost(struct hcomm_sent *sent)
 {
@@ -533,7 +627,9 @@ void hcomm_session_lost(struct hcomm_sent *sent)
 	if (!s)
 		return;
 	spin_lock_bh(&s->lock);
-	for (i = 0; i < sent->nr && !s->dead; i++)
+	if (sent->nr > 1 && !s->dead)
+		train_lost(s, sent);
+	for (i = 0; sent->nr == 1 && i < sent->items && !s->dead; i++)
 		item_lost(s, &sent->item[i]);
 	spin_unlock_bh(&s->lock);
 	rcu_read_lock();

@@ -115,6 +115,7 @@ struct hcomm_session *hcomm_session_get(struct hcomm_net *hn, u32 node);
 struct hcomm_session *hcomm_session_find(struct hcomm_net *hn, u32 node);
 void hcomm_session_hold(struct hcomm_session *s);
 void hcomm_session_put(struct hcomm_session *s);
+u32 hcomm_session_part(struct hcomm_session *s);
 void hcomm_session_kick(struct hcomm_session *s);
 void hcomm_session_poke(struct hcomm_session *s);
 bool hcomm_session_note(struct hcomm_session *s, u8 kind, u32 lane,
@@ -127,6 +128,10 @@ void hcomm_session_receive(struct hcomm_link *link, struct hcomm_packet *pkt,
 bool hcomm_session_fill(struct hcomm_link *link, struct hcomm_sender *sender,
 			struct hcomm_batch *b, struct hcomm_sent *sent,
 			bool data_ok);
+bool hcomm_session_train(struct hcomm_link *link, struct hcomm_sender *sender,
+			 struct hcomm_batch *b, struct hcomm_sent *sent,
+			 u8 *head, u32 max, u64 now);
+void hcomm_session_copied(struct hcomm_sent *sent);
 void hcomm_session_lost(struct hcomm_sent *sent);
 void hcomm_session_done(struct hcomm_sent *sent);
 void hcomm_session_route_changed(struct hcomm_net *hn, u32 node);

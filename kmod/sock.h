@@ -12,7 +12,6 @@
 struct hcomm_msg;
 struct hcomm_rxlane;
 struct hcomm_rxmsg;
-struct hcomm_session;
 struct hcomm_txlane;
 
 enum hcomm_sock_const {
@@ -61,7 +60,6 @@ struct hcomm_dest {
  * @remote_port: likewise
  * @tx: connected: lane to the peer
  * @rx: connected: lane from the peer
- * @session: connected: reference
  * @dests: SOCK_RDM: destinations
  * @rxlanes: SOCK_RDM: lanes from others
  * @rxq: messages that were not read
@@ -99,7 +97,6 @@ struct hcomm_sock {
 	u32 remote_port;
 	struct hcomm_txlane *tx;
 	struct hcomm_rxlane *rx;
-	struct hcomm_session *session;
 	struct hlist_head *dests;
 	struct list_head rxlanes;
 	struct list_head rxq;

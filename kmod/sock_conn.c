@@ -141,7 +141,7 @@ static struct hcomm_txlane *open_lane(struct hcomm_sock *hs,
 	struct hcomm_msg *msg;
 
 	lockdep_assert_held(&s->lock);
-	msg = hcomm_msg_alloc(0, kind, GFP_ATOMIC | __GFP_ACCOUNT);
+	msg = hcomm_msg_alloc(0, kind, 0, GFP_ATOMIC | __GFP_ACCOUNT);
 	if (!msg)
 		return ERR_PTR(-ENOMEM);
 	lane = hcomm_txlane_open_locked(s, &cfg, GFP_ATOMIC | __GFP_ACCOUNT);

@@ -289,6 +289,27 @@ static int check_dest(struct hcomm_sock *hs, struct msghdr *msg,
 	return 0;
 }
 
+/* What one packet to the destination will carry, 0: not known. */
+static u32 packet_part(struct hcomm_sock *hs, const struct sockaddr_hcomm *sa)
+{
+	struct hcomm_session *s;
+	u32 part = 0;
+
+	if (hs->sk.sk_type != SOCK_RDM) {
+		spin_lock_bh(&hs->lock);
+		if (hs->tx)
+			part = hcomm_session_part(hs->tx->session);
+		spin_unlock_bh(&hs->lock);
+		return part;
+	}
+	s = hcomm_session_find(hs->hn, sa->shc_node);
+	if (!s)
+		return 0;
+	part = hcomm_session_part(s);
+	hcomm_session_put(s);
+	return part;
+}
+
 /* One message, or one piece of a stream. */
 static int send_one(struct hcomm_sock *hs, struct msghdr *m, u32 len,
 		    const struct sockaddr_hcomm *sa, long *timeo)
@@ -302,7 +323,8 @@ static int send_one(struct hcomm_sock *hs, struct msghdr *m, u32 len,
 	err = wait_for(hs, timeo, hcomm_sock_writable(hs));
 	if (err)
 		return err;
-	msg = hcomm_msg_alloc(len, HCOMM_KIND_DATA, GFP_KERNEL_ACCOUNT);
+	msg = hcomm_msg_alloc(len, HCOMM_KIND_DATA, packet_part(hs, sa),
+			      GFP_KERNEL_ACCOUNT);
 	if (!msg)
 		return -ENOMEM;
 	/* No lock of the socket is held: user memory may be slow to come. */
@@ -404,7 +426,7 @@ int hcomm_sock_shutdown_tx(struct hcomm_sock *hs)
 	struct hcomm_msg *fin;
 	int err = 0;
 
-	fin = hcomm_msg_alloc(0, HCOMM_KIND_FIN, GFP_KERNEL_ACCOUNT);
+	fin = hcomm_msg_alloc(0, HCOMM_KIND_FIN, 0, GFP_KERNEL_ACCOUNT);
 	if (!fin)
 		return -ENOMEM;
 	spin_lock_bh(&hs->lock);

@@ -17,6 +17,7 @@
 #include <net/tcp.h>
 
 #include "compat.h"
+#include "batch.h"
 #include "link.h"
 #include "peer.h"
 
@@ -730,16 +731,15 @@ static void try_connect(struct tcp_link *tl)
 	queue_work(tcp_wq, &tl->connect);
 }
 
-static struct sk_buff *make_skb(struct hcomm_batch *b,
-				struct hcomm_batch_seg *seg)
+static struct sk_buff *make_skb(struct hcomm_batch_iter *i, u32 len)
 {
 	struct sk_buff *skb;
 
-	skb = alloc_skb(seg->len + 4, GFP_ATOMIC | __GFP_NOWARN);
+	skb = alloc_skb(len + 4, GFP_ATOMIC | __GFP_NOWARN);
 	if (!skb)
 		return NULL;
-	put_unaligned_le32(seg->len, skb_put(skb, 4));
-	hcomm_batch_copy(b, seg, skb_put(skb, seg->len));
+	put_unaligned_le32(len, skb_put(skb, 4));
+	hcomm_batch_take(i, skb_put(skb, len), len);
 	return skb;
 }
 
@@ -749,8 +749,9 @@ static int send(struct hcomm_link *link, struct hcomm_batch *b)
 	struct conn *c = &tl->conn[b->class == HCOMM_CLASS_CONTROL ?
 				   CONN_CONTROL : CONN_BULK];
 	struct sk_buff_head list;
+	struct hcomm_batch_iter i;
 	struct sk_buff *skb;
-	u16 i;
+	u32 len;
 
 	if (!READ_ONCE(c->sock)) {
 		try_connect(tl);
@@ -760,8 +761,9 @@ static int send(struct hcomm_link *link, struct hcomm_batch *b)
 	if (atomic_read(&c->bytes) > TCP_QUEUE)
 		return -EAGAIN;
 	__skb_queue_head_init(&list);
-	for (i = 0; i < b->nr_seg; i++) {
-		skb = make_skb(b, &b->seg[i]);
+	hcomm_batch_begin(b, &i);
+	while ((len = hcomm_batch_next(&i))) {
+		skb = make_skb(&i, len);
 		if (!skb) {
 			__skb_queue_purge(&list);
 			return -ENOMEM;

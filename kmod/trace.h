@@ -7,6 +7,7 @@
 
 #include <linux/tracepoint.h>
 
+#include "batch.h"
 #include "link.h"
 #include "route.h"
 #include "session.h"

@@ -2,70 +2,20 @@
 #ifndef HCOMM_TRANSPORT_H
 #define HCOMM_TRANSPORT_H
 
-#include <linux/bvec.h>
 #include <linux/in.h>
 #include <linux/in6.h>
 #include <linux/types.h>
 
+struct hcomm_batch;
 struct hcomm_link;
 struct hcomm_net;
-struct hcomm_sent;
 struct netlink_ext_ack;
-
-enum hcomm_batch_const {
-	HCOMM_BATCH_SEGS = 60,		/* UDP_MAX_SEGMENTS is 64 on 6.1 */
-	HCOMM_BATCH_BYTES = 64000,
-	HCOMM_BATCH_BV = 320,
-	HCOMM_BATCH_ARENA = 24576,
-};
 
 /* Either family; what sendmsg() and bind() take. */
 union hcomm_addr {
 	struct sockaddr sa;
 	struct sockaddr_in in;
 	struct sockaddr_in6 in6;
-};
-
-/**
- * struct hcomm_batch_seg - one packet of a batch
- * @bv: its first bio_vec
- * @nr_bv: how many
- * @len: bytes
- */
-struct hcomm_batch_seg {
-	u16 bv;
-	u16 nr_bv;
-	u32 len;
-};
-
-/**
- * struct hcomm_batch - packets that one call hands to a transport
- * @class: enum hcomm_class of the most urgent content
- * @nr_seg: packets; all but the last have the length of the first
- * @nr_bv: pieces of all packets
- * @used: bytes of @arena in use
- * @bytes: bytes of all packets
- * @room: bytes left in the packet being built
- * @sent: what each packet carries, NULL if nobody waits for its fate
- * @seg_pn: their packet numbers
- * @seg: the packets
- * @bv: pieces: headers in @arena and pages of messages
- * @arena: headers
- *
- * One per CPU, used with bottom halves off.
- */
-struct hcomm_batch {
-	u8 class;
-	u16 nr_seg;
-	u16 nr_bv;
-	u32 used;
-	u32 bytes;
-	u32 room;
-	struct hcomm_sent *sent[HCOMM_BATCH_SEGS];
-	u64 seg_pn[HCOMM_BATCH_SEGS];
-	struct hcomm_batch_seg seg[HCOMM_BATCH_SEGS];
-	struct bio_vec bv[HCOMM_BATCH_BV];
-	u8 *arena;
 };
 
 /**

@@ -3,6 +3,7 @@
 
 #include <linux/slab.h>
 
+#include "batch.h"
 #include "msg.h"
 #include "trace.h"
 
@@ -253,7 +254,7 @@ void hcomm_txlane_detach(struct hcomm_txlane *lane, bool abort)
 	bool owned;
 
 	if (!abort && !lane->fin)
-		fin = hcomm_msg_alloc(0, HCOMM_KIND_FIN,
+		fin = hcomm_msg_alloc(0, HCOMM_KIND_FIN, 0,
 				      GFP_KERNEL_ACCOUNT | __GFP_NOFAIL);
 	spin_lock_bh(&s->lock);
 	owned = lane->ops;
@@ -350,7 +351,12 @@ static u32 put_piece(struct hcomm_txlane *lane, struct hcomm_batch *b,
 		return 0;
 	room = b->room - head;
 	d.len = m->len ? min_t(u64, m->len - d.msg_off, limit - off) : 0;
+	/* Up to where the next packet would begin, so that a train can. */
+	if (m->part)
+		d.len = min(d.len, m->part - d.msg_off % m->part);
 	if (d.len > room) {
+		if (m->part && sent->items)
+			return 0;
 		/* Crumbs cost more than they carry. */
 		if (room < 64)
 			return 0;
@@ -364,7 +370,7 @@ static u32 put_piece(struct hcomm_txlane *lane, struct hcomm_batch *b,
 	p = hcomm_batch_head(b, head);
 	if (!p) {
 		/* What was added is the last item, or its end. */
-		sent->item[sent->nr - 1].len -= span;
+		sent->item[sent->items - 1].len -= span;
 		return 0;
 	}
 	hcomm_wire_put_data(p, &d);
@@ -410,14 +416,13 @@ static u32 send_again(struct hcomm_txlane *lane, struct hcomm_batch *b,
 	return 0;
 }
 
-static u32 send_new(struct hcomm_txlane *lane, struct hcomm_batch *b,
-		    struct hcomm_sent *sent)
+/* The message that is to be sent next, NULL: none may be. */
+static struct hcomm_msg *next_msg(struct hcomm_txlane *lane)
 {
 	struct hcomm_msg *m = lane->cursor;
-	u32 n;
 
 	if (lane->nxt == lane->end || lane->nxt >= lane->credit)
-		return 0;
+		return NULL;
 	if (!m || lane->nxt < m->start ||
 	    lane->nxt >= m->start + hcomm_wire_span(m->len)) {
 		struct rb_node *next = m ? rb_next(&m->node) : NULL;
@@ -427,14 +432,95 @@ static u32 send_new(struct hcomm_txlane *lane, struct hcomm_batch *b,
 		    lane->nxt >= m->start + hcomm_wire_span(m->len))
 			m = find_msg(lane, lane->nxt);
 		if (WARN_ON_ONCE(!m))
-			return 0;
+			return NULL;
 		lane->cursor = m;
 	}
-	if (m->seq > lane->credit_msgs)
+	return m->seq > lane->credit_msgs ? NULL : m;
+}
+
+static u32 send_new(struct hcomm_txlane *lane, struct hcomm_batch *b,
+		    struct hcomm_sent *sent)
+{
+	struct hcomm_msg *m = next_msg(lane);
+	u32 n;
+
+	if (!m)
 		return 0;
 	n = put_piece(lane, b, sent, m, lane->nxt, lane->credit);
 	lane->nxt += n;
 	return n;
+}
+
+/* Something goes after a silence: the clock begins to run. */
+static void begin_clock(struct hcomm_txlane *lane, u64 now)
+{
+	if (lane->nxt == lane->una) {
+		lane->progress = now;
+		lane->rto_at = 0;
+	}
+}
+
+/**
+ * hcomm_txlane_train_len - how many packets of a message can go as they lie
+ * @lane: lane; the session's lock is held
+ * @mtu: of the packets
+ * @max: at most so many
+ *
+ * Return: packets, 2 at least; 0: none.
+ */
+u32 hcomm_txlane_train_len(struct hcomm_txlane *lane, u32 mtu, u32 max)
+{
+	struct hcomm_msg *m;
+	u32 off, len, nr;
+
+	lockdep_assert_held(&lane->session->lock);
+	if (lane->reset || lane->resend.nr || !lane->confirmed)
+		return 0;
+	m = next_msg(lane);
+	if (!m || m->part + HCOMM_WIRE_PLAIN_LEN != mtu)
+		return 0;
+	off = lane->nxt - m->start;
+	if (off % m->part)
+		return 0;
+	/* Whole packets, and the last of the message. */
+	len = m->len - off;
+	nr = DIV_ROUND_UP(len, m->part);
+	if (lane->credit - lane->nxt < len)
+		nr = div_u64(lane->credit - lane->nxt, m->part);
+	nr = min3(nr, max, (u32)HCOMM_SENT_PACKETS);
+	return nr < 2 ? 0 : nr;
+}
+
+/**
+ * hcomm_txlane_train - put packets of a message into a batch
+ * @lane: lane; the session's lock is held
+ * @b: batch
+ * @sent: @nr is what hcomm_txlane_train_len() said
+ * @head: headers of the first, those of link and session complete
+ * @now: time
+ */
+void hcomm_txlane_train(struct hcomm_txlane *lane, struct hcomm_batch *b,
+			struct hcomm_sent *sent, u8 *head, u64 now)
+{
+	struct hcomm_msg *m = next_msg(lane);
+	u32 off = lane->nxt - m->start;
+	u32 len = min(sent->nr * m->part, m->len - off);
+	struct hcomm_wire_data d = {
+		.lane = lane->id, .kind = m->kind, .msg_len = m->len,
+		.offset = lane->nxt, .msg_off = off, .len = m->part,
+	};
+
+	lockdep_assert_held(&lane->session->lock);
+	begin_clock(lane, now);
+	hcomm_wire_put_data(head + HCOMM_WIRE_PLAIN_LEN -
+			    HCOMM_WIRE_FRAME_LEN - HCOMM_WIRE_DATA_LEN, &d);
+	sent->part = m->part;
+	sent->seg_len = m->part + HCOMM_WIRE_PLAIN_LEN;
+	sent->bytes = len + sent->nr * HCOMM_WIRE_PLAIN_LEN;
+	hcomm_sent_add(sent, HCOMM_FRAME_DATA, lane->id, lane->nxt, len);
+	hcomm_msg_put_train(m, off, len, head, b);
+	hcomm_batch_add(b, sent->nr, sent->seg_len, sent->bytes);
+	lane->nxt += len;
 }
 
 static bool put_reset(struct hcomm_txlane *lane, struct hcomm_batch *b,
@@ -472,12 +558,12 @@ static bool put_reset(struct hcomm_txlane *lane, struct hcomm_batch *b,
 bool hcomm_txlane_fill(struct hcomm_txlane *lane, struct hcomm_batch *b,
 		       struct hcomm_sent *sent, u64 now, u32 *quantum)
 {
-	bool silent = lane->nxt == lane->una;
 	u32 n;
 
 	lockdep_assert_held(&lane->session->lock);
 	if (lane->reset)
 		return lane->reset_sent || put_reset(lane, b, sent);
+	begin_clock(lane, now);
 	while (has_work(lane)) {
 		n = send_again(lane, b, sent);
 		if (!n && !lane->resend.nr) {
@@ -489,11 +575,6 @@ bool hcomm_txlane_fill(struct hcomm_txlane *lane, struct hcomm_batch *b,
 		}
 		if (!n)
 			return false;
-		if (silent) {
-			lane->progress = now;
-			lane->rto_at = 0;
-			silent = false;
-		}
 		if (n >= *quantum) {
 			*quantum = 0;
 			return true;

@@ -125,6 +125,9 @@ void hcomm_txlane_fail(struct hcomm_txlane *lane, int err, u64 delivered);
 void hcomm_txlane_ready(struct hcomm_txlane *lane);
 bool hcomm_txlane_fill(struct hcomm_txlane *lane, struct hcomm_batch *b,
 		       struct hcomm_sent *sent, u64 now, u32 *quantum);
+u32 hcomm_txlane_train_len(struct hcomm_txlane *lane, u32 mtu, u32 max);
+void hcomm_txlane_train(struct hcomm_txlane *lane, struct hcomm_batch *b,
+			struct hcomm_sent *sent, u8 *head, u64 now);
 void hcomm_txlane_lost(struct hcomm_txlane *lane, u64 off, u32 len);
 void hcomm_txlane_acked(struct hcomm_txlane *lane,
 			const struct hcomm_wire_lane_ack *a, u64 now);

@@ -9,16 +9,22 @@
 #include <linux/netlink.h>
 #include <linux/slab.h>
 #include <linux/udp.h>
-#include <linux/uio.h>
-#include <net/inet_common.h>
 #include <net/ip.h>
+#include <net/ip6_checksum.h>
 #include <net/ipv6.h>
+#include <net/route.h>
 #include <net/udp.h>
 
+#include "batch.h"
+#include "compat.h"
 #include "link.h"
 #include "peer.h"
 
-enum { UDP_BUF = 16 << 20 };
+enum {
+	UDP_BUF = 16 << 20,
+	/* A reference costs more than to copy so little. */
+	COPY_BELOW = 256,
+};
 
 /**
  * struct udp_sock_ref - a socket that links share
@@ -123,11 +129,6 @@ static int set_options(struct socket *sock, int ifindex)
 	err = option(sock, SOL_UDP, UDP_GRO, 1);
 	if (err)
 		return err;
-	/* What a full queue of this host drops is to be said, not lost. */
-	err = v6 ? option(sock, SOL_IPV6, IPV6_RECVERR, 1) :
-		   option(sock, SOL_IP, IP_RECVERR, 1);
-	if (err)
-		return err;
 	return v6 ? option(sock, SOL_IPV6, IPV6_MTU_DISCOVER,
 			   IPV6_PMTUDISC_PROBE) :
 		    option(sock, SOL_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
@@ -229,78 +230,313 @@ static u32 max_packet(struct hcomm_link *link)
 	return clamp_t(u32, mtu, 1280, 60000) - head;
 }
 
-/* Sends segments [first, first + nr), in one call. */
-static int send_range(struct hcomm_link *link, struct hcomm_batch *b, u16 first,
-		      u16 nr)
-{
-	struct udp_sock_ref *us = link->tp;
-	struct sock *sk = us->sock->sk;
-	union {
-		char buf[CMSG_SPACE(sizeof(u16))];
-		struct cmsghdr align;
-	} cmsg;
-	struct msghdr msg = {
-		.msg_name = &link->remote,
-		.msg_namelen = addr_len(&link->remote),
-		.msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL,
-	};
-	u32 bytes = 0, nr_bv = 0, prio;
-	u16 i;
-	int n;
+/**
+ * struct way - how packets of a batch get out
+ * @link: link
+ * @sk: socket that they are sent from
+ * @dst: route of the host, with a reference
+ * @saddr: IPv4: addresses on the wire
+ * @daddr: likewise
+ * @head: room that headers take in front of a packet of ours
+ * @prio: skb->priority
+ */
+struct way {
+	struct hcomm_link *link;
+	struct sock *sk;
+	struct dst_entry *dst;
+	__be32 saddr;
+	__be32 daddr;
+	u32 head;
+	u32 prio;
+};
 
-	for (i = first; i < first + nr; i++) {
-		bytes += b->seg[i].len;
-		nr_bv += b->seg[i].nr_bv;
-	}
-	iov_iter_bvec(&msg.msg_iter, ITER_SOURCE, &b->bv[b->seg[first].bv],
-		      nr_bv, bytes);
-	if (nr > 1) {
-		cmsg.align.cmsg_level = SOL_UDP;
-		cmsg.align.cmsg_type = UDP_SEGMENT;
-		cmsg.align.cmsg_len = CMSG_LEN(sizeof(u16));
-		*(u16 *)CMSG_DATA(&cmsg.align) = b->seg[first].len;
-		msg.msg_control = &cmsg;
-		msg.msg_controllen = sizeof(cmsg);
-	}
-	prio = b->class == HCOMM_CLASS_CONTROL ? TC_PRIO_CONTROL : 0;
-	if (READ_ONCE(sk->sk_priority) != prio)
-		WRITE_ONCE(sk->sk_priority, prio);
-	/* Not sock_sendmsg(): its LSM hook may not run in softirq. */
-	n = sk->sk_prot->sendmsg(sk, &msg, bytes);
-	if (n < 0)
-		return n;
-	return n == bytes ? 0 : -EAGAIN;
+static bool is_v6(const struct way *w)
+{
+	return w->link->local.sa.sa_family == AF_INET6;
 }
 
-static int send_single(struct hcomm_link *link, struct hcomm_batch *b)
+static int find_way4(struct way *w)
 {
-	int err = 0;
-	u16 i;
+	const struct sockaddr_in *l = &w->link->local.in;
+	const struct sockaddr_in *r = &w->link->remote.in;
+	struct flowi4 fl4 = {
+		.flowi4_oif = w->link->ifindex,
+		.flowi4_mark = READ_ONCE(w->sk->sk_mark),
+		.flowi4_proto = IPPROTO_UDP,
+		.saddr = l->sin_addr.s_addr,
+		.daddr = r->sin_addr.s_addr,
+		.fl4_sport = l->sin_port,
+		.fl4_dport = r->sin_port,
+	};
+	struct rtable *rt;
 
-	for (i = 0; i < b->nr_seg; i++) {
-		err = send_range(link, b, i, 1);
+	rt = ip_route_output_flow(w->link->hn->net, &fl4, w->sk);
+	if (IS_ERR(rt))
+		return PTR_ERR(rt);
+	w->dst = &rt->dst;
+	w->saddr = fl4.saddr;
+	w->daddr = fl4.daddr;
+	w->head = sizeof(struct iphdr);
+	return 0;
+}
+
+static int find_way6(struct way *w)
+{
+	const struct sockaddr_in6 *l = &w->link->local.in6;
+	const struct sockaddr_in6 *r = &w->link->remote.in6;
+	struct flowi6 fl6 = {
+		.flowi6_oif = w->link->ifindex,
+		.flowi6_mark = READ_ONCE(w->sk->sk_mark),
+		.flowi6_proto = IPPROTO_UDP,
+		.saddr = l->sin6_addr,
+		.daddr = r->sin6_addr,
+		.fl6_sport = l->sin6_port,
+		.fl6_dport = r->sin6_port,
+	};
+	struct dst_entry *dst;
+
+	dst = hcomm_compat_route6(w->link->hn->net, w->sk, &fl6);
+	if (IS_ERR(dst))
+		return PTR_ERR(dst);
+	w->dst = dst;
+	w->head = sizeof(struct ipv6hdr);
+	return 0;
+}
+
+static int find_way(struct way *w, struct hcomm_link *link, u8 class)
+{
+	struct udp_sock_ref *us = link->tp;
+	int err;
+
+	w->link = link;
+	w->sk = us->sock->sk;
+	w->prio = class == HCOMM_CLASS_CONTROL ? TC_PRIO_CONTROL : 0;
+	err = is_v6(w) ? find_way6(w) : find_way4(w);
+	if (err)
+		return err;
+	w->head += LL_RESERVED_SPACE(w->dst->dev) + w->dst->header_len +
+		   sizeof(struct udphdr);
+	return 0;
+}
+
+/* Whether the device, and what is in between, takes batches as they are. */
+static bool takes_batches(const struct way *w)
+{
+	netdev_features_t csum = is_v6(w) ? NETIF_F_HW_CSUM | NETIF_F_IPV6_CSUM :
+					    NETIF_F_HW_CSUM | NETIF_F_IP_CSUM;
+
+	return w->dst->dev->features & csum && !dst_xfrm(w->dst);
+}
+
+static void put_udp(const struct way *w, struct sk_buff *skb)
+{
+	u32 len = skb->len + sizeof(struct udphdr);
+	struct udphdr *uh = skb_push(skb, sizeof(*uh));
+
+	skb_reset_transport_header(skb);
+	uh->source = w->link->local.in.sin_port;
+	uh->dest = w->link->remote.in.sin_port;
+	uh->len = htons(len);
+	uh->check = is_v6(w) ?
+		~udp_v6_check(len, &w->link->local.in6.sin6_addr,
+			      &w->link->remote.in6.sin6_addr, 0) :
+		~udp_v4_check(len, w->saddr, w->daddr, 0);
+	/* The device completes it, or the host in its place. */
+	skb->ip_summed = CHECKSUM_PARTIAL;
+	skb->csum_start = skb_transport_header(skb) - skb->head;
+	skb->csum_offset = offsetof(struct udphdr, check);
+}
+
+static void put_ip4(const struct way *w, struct sk_buff *skb)
+{
+	struct iphdr *iph = skb_push(skb, sizeof(*iph));
+
+	skb_reset_network_header(skb);
+	iph->version = 4;
+	iph->ihl = 5;
+	iph->tos = 0;
+	iph->frag_off = htons(IP_DF);
+	iph->ttl = ip4_dst_hoplimit(w->dst);
+	iph->protocol = IPPROTO_UDP;
+	iph->saddr = w->saddr;
+	iph->daddr = w->daddr;
+	ip_select_ident_segs(w->link->hn->net, skb, w->sk,
+			     max_t(int, skb_shinfo(skb)->gso_segs, 1));
+}
+
+static void put_ip6(const struct way *w, struct sk_buff *skb)
+{
+	struct ipv6hdr *h = skb_push(skb, sizeof(*h));
+
+	skb_reset_network_header(skb);
+	ip6_flow_hdr(h, 0, 0);
+	h->nexthdr = IPPROTO_UDP;
+	h->hop_limit = ip6_dst_hoplimit(w->dst);
+	h->saddr = w->link->local.in6.sin6_addr;
+	h->daddr = w->link->remote.in6.sin6_addr;
+}
+
+/* Takes the skb in any case. */
+static int output(const struct way *w, struct sk_buff *skb)
+{
+	struct net *net = w->link->hn->net;
+	int err;
+
+	put_udp(w, skb);
+	skb->priority = w->prio;
+	skb->mark = READ_ONCE(w->sk->sk_mark);
+	skb_dst_set(skb, dst_clone(w->dst));
+	skb_set_owner_w(skb, w->sk);
+	if (is_v6(w)) {
+		put_ip6(w, skb);
+		skb->protocol = htons(ETH_P_IPV6);
+		err = ip6_local_out(net, w->sk, skb);
+	} else {
+		put_ip4(w, skb);
+		skb->protocol = htons(ETH_P_IP);
+		err = ip_local_out(net, w->sk, skb);
+	}
+	/* What a full queue of this host drops is to be said, not lost. */
+	return err > 0 ? net_xmit_errno(err) : err;
+}
+
+static int send_single(const struct way *w, struct hcomm_batch *b)
+{
+	u32 mtu = READ_ONCE(w->dst->dev->mtu), len, sent = 0;
+	u32 head = sizeof(struct udphdr) + (is_v6(w) ? sizeof(struct ipv6hdr) :
+						       sizeof(struct iphdr));
+	struct hcomm_batch_iter i;
+	struct sk_buff *skb;
+	int err;
+
+	if (b->seg_len + head > mtu)
+		return -EMSGSIZE;
+	hcomm_batch_begin(b, &i);
+	while ((len = hcomm_batch_next(&i))) {
+		skb = alloc_skb(w->head + len, GFP_ATOMIC | __GFP_NOWARN);
+		err = -ENOBUFS;
+		if (skb) {
+			skb_reserve(skb, w->head);
+			hcomm_batch_take(&i, skb_put(skb, len), len);
+			err = output(w, skb);
+		}
 		/* A full queue in the middle looks like loss: so it is. */
-		if (err && !i)
+		if (err && (!sent || err != -ENOBUFS))
 			return err;
-		if (err && err != -EAGAIN && err != -ENOBUFS)
-			return err;
+		sent++;
 	}
 	return 0;
 }
 
+/* Adds bytes by copying them to the end of the last fragment, or to a new one. */
+static bool add_copy(struct sk_buff *skb, const struct bio_vec *bv)
+{
+	int nr = skb_shinfo(skb)->nr_frags;
+	struct page *page;
+	void *p;
+
+	p = netdev_alloc_frag(bv->bv_len);
+	if (!p)
+		return false;
+	memcpy(p, page_address(bv->bv_page) + bv->bv_offset, bv->bv_len);
+	page = virt_to_head_page(p);
+	skb_fill_page_desc(skb, nr, page, p - page_address(page), bv->bv_len);
+	return true;
+}
+
+static bool add_piece(const struct hcomm_batch *b, struct sk_buff *skb,
+		      const struct bio_vec *bv)
+{
+	if (skb_shinfo(skb)->nr_frags == MAX_SKB_FRAGS)
+		return false;
+	if (bv->bv_len < COPY_BELOW || !hcomm_batch_lasting(b, bv)) {
+		if (!add_copy(skb, bv))
+			return false;
+	} else {
+		get_page(bv->bv_page);
+		skb_fill_page_desc(skb, skb_shinfo(skb)->nr_frags, bv->bv_page,
+				   bv->bv_offset, bv->bv_len);
+	}
+	skb->len += bv->bv_len;
+	skb->data_len += bv->bv_len;
+	skb->truesize += bv->bv_len;
+	return true;
+}
+
+/* The batch with its pages by reference; NULL: too many, or no memory. */
+static struct sk_buff *refer(const struct way *w, const struct hcomm_batch *b)
+{
+	struct sk_buff *skb;
+	u16 i;
+
+	skb = alloc_skb(w->head, GFP_ATOMIC | __GFP_NOWARN);
+	if (!skb)
+		return NULL;
+	skb_reserve(skb, w->head);
+	for (i = 0; i < b->nr_bv; i++)
+		if (!add_piece(b, skb, &b->bv[i])) {
+			kfree_skb(skb);
+			return NULL;
+		}
+	return skb;
+}
+
+/* The batch in memory of its own. */
+static struct sk_buff *copy(const struct way *w, const struct hcomm_batch *b)
+{
+	struct hcomm_batch_iter it;
+	struct sk_buff *skb;
+	int err, i;
+
+	skb = alloc_skb_with_frags(w->head, b->bytes, PAGE_ALLOC_COSTLY_ORDER,
+				   &err, GFP_ATOMIC | __GFP_NOWARN);
+	if (!skb)
+		return NULL;
+	skb_reserve(skb, w->head);
+	hcomm_batch_begin(b, &it);
+	for (i = 0; i < skb_shinfo(skb)->nr_frags; i++) {
+		skb_frag_t *f = &skb_shinfo(skb)->frags[i];
+
+		hcomm_batch_take(&it, skb_frag_address(f), skb_frag_size(f));
+	}
+	skb->len = b->bytes;
+	skb->data_len = b->bytes;
+	return skb;
+}
+
+static int send_whole(const struct way *w, struct hcomm_batch *b)
+{
+	struct sk_buff *skb = NULL;
+
+	if (b->nr_bv <= MAX_SKB_FRAGS)
+		skb = refer(w, b);
+	if (!skb)
+		skb = copy(w, b);
+	if (!skb)
+		return -ENOBUFS;
+	skb_shinfo(skb)->gso_size = b->seg_len;
+	skb_shinfo(skb)->gso_segs = b->nr_seg;
+	skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4;
+	return output(w, skb);
+}
+
 static int send(struct hcomm_link *link, struct hcomm_batch *b)
 {
+	struct way w;
 	int err;
 
-	if (b->nr_seg == 1 || !link->gso_on)
-		return send_single(link, b);
-	err = send_range(link, b, 0, b->nr_seg);
-	switch (err) {
-	case -EIO:		/* no checksum offload, xfrm, tunnels */
-	case -EINVAL:		/* larger than the path MTU that UDP knows */
-	case -EOPNOTSUPP:
-		return -EIO;
-	}
+	err = find_way(&w, link, b->class);
+	if (err)
+		return err;
+	if (sk_wmem_alloc_get(w.sk) > UDP_BUF)
+		err = -EAGAIN;
+	else if (b->nr_seg == 1 || !link->gso_on)
+		err = send_single(&w, b);
+	else if (!takes_batches(&w))
+		err = -EIO;
+	else
+		err = send_whole(&w, b);
+	dst_release(w.dst);
 	return err;
 }
 

@@ -353,6 +353,19 @@ void hcomm_wire_step(u8 *p, u32 bytes)
 	put32(p + AT_BODY + 16, get32(p + AT_BODY + 16) + bytes);
 }
 
+/* Says in the headers of a packet how many bytes of payload follow them. */
+void hcomm_wire_plain_len(u8 *p, u32 payload)
+{
+	put16(p + AT_SESSION + 2, HCOMM_WIRE_SESSION_LEN +
+	      HCOMM_WIRE_FRAME_LEN + HCOMM_WIRE_DATA_LEN + payload);
+	put16(p + AT_DATA + 2, HCOMM_WIRE_DATA_LEN + payload);
+}
+
+void hcomm_wire_put_pn(u8 *p, u64 pn)
+{
+	put64(p + 8, pn);
+}
+
 /* A full packet with one piece of a lane and no more; 0: it is not. */
 static u32 plain_payload(const u8 *p, u32 len)
 {

@@ -290,6 +290,8 @@ int hcomm_wire_get_link(struct hcomm_packet *pkt, struct hcomm_wire_link *h);
 int hcomm_wire_next(struct hcomm_packet *pkt, struct hcomm_frame *f);
 u32 hcomm_wire_run(struct hcomm_packet *pkt, u32 max);
 void hcomm_wire_step(u8 *p, u32 bytes);
+void hcomm_wire_plain_len(u8 *p, u32 payload);
+void hcomm_wire_put_pn(u8 *p, u64 pn);
 
 u32 hcomm_wire_put_link(u8 *p, const struct hcomm_wire_link *h);
 u32 hcomm_wire_put_beat(u8 *p, u8 type, const struct hcomm_wire_beat *b);

@@ -6,10 +6,9 @@
  */
 #include "link.h"
 
-#include <linux/highmem.h>
-#include <linux/percpu.h>
-#include <linux/slab.h>
+#include <linux/mm.h>
 
+#include "batch.h"
 #include "peer.h"
 #include "trace.h"
 #include "wire.h"
@@ -17,182 +16,7 @@
 enum {
 	ROUNDS_IN_SOFTIRQ = 64,
 	SEGS_WITHOUT_GSO = 16,
-	/* Padding up to this much is cheaper than another batch. */
-	MAX_PAD = 64,
 };
-
-static DEFINE_PER_CPU(struct hcomm_batch *, batches);
-
-int hcomm_xmit_init(void)
-{
-	struct hcomm_batch *b;
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		b = kzalloc_node(sizeof(*b), GFP_KERNEL, cpu_to_node(cpu));
-		if (!b)
-			goto err;
-		per_cpu(batches, cpu) = b;
-		b->arena = kmalloc_node(HCOMM_BATCH_ARENA, GFP_KERNEL,
-					cpu_to_node(cpu));
-		if (!b->arena)
-			goto err;
-	}
-	return 0;
-err:
-	hcomm_xmit_exit();
-	return -ENOMEM;
-}
-
-void hcomm_xmit_exit(void)
-{
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		struct hcomm_batch *b = per_cpu(batches, cpu);
-
-		if (b)
-			kfree(b->arena);
-		kfree(b);
-		per_cpu(batches, cpu) = NULL;
-	}
-}
-
-static void reset_batch(struct hcomm_batch *b, u8 class)
-{
-	b->class = class;
-	b->nr_seg = 0;
-	b->nr_bv = 0;
-	b->used = 0;
-	b->bytes = 0;
-	b->room = 0;
-}
-
-static bool open_seg(struct hcomm_batch *b, u32 room)
-{
-	struct hcomm_batch_seg *s = &b->seg[b->nr_seg];
-
-	if (b->nr_seg == HCOMM_BATCH_SEGS || b->nr_bv + 8 > HCOMM_BATCH_BV ||
-	    b->used + 512 > HCOMM_BATCH_ARENA ||
-	    b->bytes + room > HCOMM_BATCH_BYTES)
-		return false;
-	s->bv = b->nr_bv;
-	s->nr_bv = 0;
-	s->len = 0;
-	b->sent[b->nr_seg] = NULL;
-	b->room = room;
-	return true;
-}
-
-/**
- * hcomm_batch_head - room for a header in the packet being built
- * @b: batch
- * @len: bytes
- *
- * Return: where to write, or NULL if the packet or the batch is full.
- */
-u8 *hcomm_batch_head(struct hcomm_batch *b, u32 len)
-{
-	struct hcomm_batch_seg *s = &b->seg[b->nr_seg];
-	struct bio_vec *bv;
-	u8 *p;
-
-	if (len > b->room || b->used + len > HCOMM_BATCH_ARENA)
-		return NULL;
-	p = b->arena + b->used;
-	bv = s->nr_bv ? &b->bv[b->nr_bv - 1] : NULL;
-	if (bv && bv->bv_page == virt_to_page(b->arena) &&
-	    bv->bv_offset + bv->bv_len == offset_in_page(b->arena) + b->used) {
-		bv->bv_len += len;
-	} else {
-		if (b->nr_bv == HCOMM_BATCH_BV)
-			return NULL;
-		bvec_set_page(&b->bv[b->nr_bv++], virt_to_page(b->arena), len,
-			      offset_in_page(b->arena) + b->used);
-		s->nr_bv++;
-	}
-	b->used += len;
-	b->room -= len;
-	s->len += len;
-	return p;
-}
-
-/* Gives back the last @len bytes of what hcomm_batch_head() gave. */
-void hcomm_batch_trim(struct hcomm_batch *b, u32 len)
-{
-	struct hcomm_batch_seg *s = &b->seg[b->nr_seg];
-	struct bio_vec *bv = &b->bv[b->nr_bv - 1];
-
-	b->used -= len;
-	b->room += len;
-	s->len -= len;
-	bv->bv_len -= len;
-	if (!bv->bv_len) {
-		b->nr_bv--;
-		s->nr_bv--;
-	}
-}
-
-/* Payload by reference; false if the packet or the batch is full. */
-bool hcomm_batch_pages(struct hcomm_batch *b, struct page *page, u32 off,
-		       u32 len)
-{
-	struct hcomm_batch_seg *s = &b->seg[b->nr_seg];
-
-	if (len > b->room || b->nr_bv == HCOMM_BATCH_BV)
-		return false;
-	bvec_set_page(&b->bv[b->nr_bv++], page, len, off);
-	s->nr_bv++;
-	s->len += len;
-	b->room -= len;
-	return true;
-}
-
-/* Copies a whole packet to @to, for transports that keep it. */
-void hcomm_batch_copy(const struct hcomm_batch *b,
-		      const struct hcomm_batch_seg *seg, u8 *to)
-{
-	u16 i;
-
-	for (i = 0; i < seg->nr_bv; i++) {
-		const struct bio_vec *bv = &b->bv[seg->bv + i];
-		u32 done = 0;
-
-		/* A piece may go over several pages of one folio. */
-		while (done < bv->bv_len) {
-			u32 off = bv->bv_offset + done;
-			u32 n = min_t(u32, bv->bv_len - done,
-				      PAGE_SIZE - offset_in_page(off));
-
-			memcpy_from_page(to, bv->bv_page + (off >> PAGE_SHIFT),
-					 offset_in_page(off), n);
-			to += n;
-			done += n;
-		}
-	}
-}
-
-static void close_seg(struct hcomm_batch *b)
-{
-	b->bytes += b->seg[b->nr_seg].len;
-	b->nr_seg++;
-	b->room = 0;
-}
-
-static void drop_seg(struct hcomm_batch *b)
-{
-	struct hcomm_batch_seg *s = &b->seg[b->nr_seg];
-	u32 i;
-
-	for (i = 0; i < s->nr_bv; i++) {
-		struct bio_vec *bv = &b->bv[s->bv + i];
-
-		if (bv->bv_page == virt_to_page(b->arena))
-			b->used -= bv->bv_len;
-	}
-	b->nr_bv = s->bv;
-	b->room = 0;
-}
 
 static void put_link_header(struct hcomm_link *link, u8 *p, u8 flags, u64 pn,
 			    bool tagged)
@@ -316,32 +140,36 @@ void hcomm_link_ready_flush(struct hcomm_link *link)
 	} while (s);
 }
 
-/* Whether the window and the pacer let data go now; sets pace_at if later. */
-static bool data_allowed(struct hcomm_link *link, u32 bytes, u64 now)
+/*
+ * How many bytes of data, in packets of @mtu, the window and the pacer let go
+ * now; sets pace_at if it is the pacer that forbids it.
+ */
+static u32 data_budget(struct hcomm_link *link, u32 mtu, u64 now)
 {
+	u32 packets = hcomm_flight_room(link), bytes;
 	u64 rate, wait;
 
 	lockdep_assert_held(&link->lock);
+	bytes = min_t(u32, packets, HCOMM_BATCH_SEGS) * mtu;
+	if (!bytes)
+		return 0;
 	if (link->transport->reliable)
-		return hcomm_flight_room(link) &&
-		       (!link->transport->room || link->transport->room(link));
-	if (!hcomm_flight_room(link))
-		return false;
+		return !link->transport->room || link->transport->room(link) ?
+			bytes : 0;
 	if (link->flight.probes)
-		return true;
-	if (!hcomm_cc_may_send(&link->cc, bytes))
-		return false;
-	if (!link->rtt.samples)
-		return true;
+		return link->flight.probes * mtu;
+	bytes = min_t(u64, bytes, hcomm_cc_room(&link->cc));
+	if (bytes < mtu || !link->rtt.samples)
+		return bytes < mtu ? 0 : bytes;
 	rate = hcomm_cc_pacing_rate(&link->cc, &link->rtt);
 	/* The wheel turns once a millisecond: let that much go at once. */
 	wait = hcomm_pacer_delay(&link->pacer, now, rate,
 				 max_t(u64, HCOMM_BATCH_BYTES,
 				       div_u64(rate, 500)));
 	if (!wait)
-		return true;
+		return bytes;
 	link->pace_at = now + wait;
-	return false;
+	return 0;
 }
 
 enum { MAX_PARKED = 16 };
@@ -366,13 +194,13 @@ static bool next_sender(struct hcomm_link *link, struct build *st)
 static void fill_seg(struct hcomm_link *link, struct hcomm_batch *b,
 		     struct build *st, struct hcomm_sent *sent, bool data_ok)
 {
-	while (!sent->nr && next_sender(link, st)) {
+	while (!sent->items && next_sender(link, st)) {
 		if (!hcomm_link_upper->fill(link, st->sender, b, sent,
 					    data_ok)) {
 			st->sender = NULL;
 			continue;
 		}
-		if (sent->nr)
+		if (sent->items)
 			break;
 		/* It has data only, and the window is shut: see the next. */
 		if (data_ok || st->nr_parked == MAX_PARKED)
@@ -382,130 +210,154 @@ static void fill_seg(struct hcomm_link *link, struct hcomm_batch *b,
 	}
 }
 
-/* Builds one packet at the end of the batch; false: there is nothing. */
-static bool build_seg(struct hcomm_link *link, struct hcomm_batch *b,
-		      struct build *st, u64 now)
+/* Builds one packet at the end of the batch; NULL: there is nothing. */
+static struct hcomm_sent *build_seg(struct hcomm_link *link,
+				    struct hcomm_batch *b, struct build *st,
+				    u8 **head, u64 now)
 {
-	bool data_ok, has_ack = false;
 	struct hcomm_wire_ack ack;
 	struct hcomm_sent *sent;
+	bool has_ack = false;
 	u32 mtu = link->mtu;
-	u8 *head;
-	u64 pn;
 
 	if (b->nr_seg >= SEGS_WITHOUT_GSO && !link->gso_on)
-		return false;
-	if (!open_seg(b, mtu))
-		return false;
+		return NULL;
+	if (!hcomm_batch_open(b, mtu))
+		return NULL;
 	sent = hcomm_sent_alloc();
 	if (!sent) {
 		hcomm_count(link->hn, tx_no_memory);
-		return false;
+		return NULL;
 	}
-	head = hcomm_batch_head(b, HCOMM_WIRE_LINK_LEN);
+	*head = hcomm_batch_head(b, HCOMM_WIRE_LINK_LEN);
 	spin_lock(&link->lock);
-	data_ok = data_allowed(link, mtu, now);
+	st->blocked = !data_budget(link, mtu, now);
 	if (!st->got_ack)
 		has_ack = take_ack(link, &ack, now);
 	spin_unlock(&link->lock);
-	st->blocked = !data_ok;
 	if (has_ack) {
 		put_ack(b, &ack);
 		st->got_ack = true;
 	}
-	fill_seg(link, b, st, sent, data_ok);
-	if (!sent->nr && !has_ack) {
-		hcomm_sent_free(sent);
-		drop_seg(b);
-		return false;
-	}
-	spin_lock(&link->lock);
-	pn = hcomm_flight_pn(link);
-	spin_unlock(&link->lock);
-	put_link_header(link, head, b->class, pn, true);
-	b->seg_pn[b->nr_seg] = pn;
-	if (sent->nr) {
-		sent->pn = pn;
-		b->sent[b->nr_seg] = sent;
-	} else {
-		hcomm_sent_free(sent);
-	}
-	return true;
+	fill_seg(link, b, st, sent, !st->blocked);
+	if (sent->items || has_ack)
+		return sent;
+	hcomm_sent_free(sent);
+	hcomm_batch_drop(b);
+	return NULL;
 }
 
-/* The packet is ready: note it as in flight. */
-static void commit_seg(struct hcomm_link *link, struct hcomm_batch *b, u64 now)
+/* Packets are ready: note them as in flight. */
+static void commit(struct hcomm_link *link, struct hcomm_sent *sent, u32 nr,
+		   u32 bytes, u64 now)
 {
-	struct hcomm_sent *sent = b->sent[b->nr_seg];
-	u32 len = b->seg[b->nr_seg].len;
+	struct hcomm_flight *fl = &link->flight;
 
-	spin_lock(&link->lock);
+	lockdep_assert_held(&link->lock);
 	if (sent) {
-		sent->bytes = len;
 		hcomm_flight_add(link, sent, now);
-		if (link->flight.probes)
-			link->flight.probes--;
+		fl->probes -= min(fl->probes, nr);
 	}
 	if (!link->transport->reliable && link->rtt.samples)
 		hcomm_pacer_sent(&link->pacer, now,
 				 hcomm_cc_pacing_rate(&link->cc, &link->rtt),
-				 len);
-	link->cnt.tx_packets++;
-	link->cnt.tx_bytes += len;
-	spin_unlock(&link->lock);
-	hcomm_count(link->hn, tx_packets);
-	close_seg(b);
+				 bytes);
+	link->cnt.tx_packets += nr;
+	link->cnt.tx_bytes += bytes;
 }
 
-/* All but the last packet of a batch have the same length. */
-static bool pad_seg(struct hcomm_batch *b)
+static void commit_seg(struct hcomm_link *link, struct hcomm_batch *b,
+		       struct hcomm_sent *sent, u8 *head, u64 now)
 {
-	u32 want = b->nr_seg ? b->seg[0].len : b->seg[0].len + b->room;
-	u32 have = b->seg[b->nr_seg].len;
-	u8 *p;
+	u64 pn;
 
-	if (have == want)
-		return true;
-	if (have > want || want - have > MAX_PAD)
+	/* An acknowledgement alone: nobody waits for its fate. */
+	if (!sent->items) {
+		hcomm_sent_free(sent);
+		sent = NULL;
+	}
+	spin_lock(&link->lock);
+	pn = hcomm_flight_pns(link, 1);
+	if (sent) {
+		sent->pn = pn;
+		sent->nr = 1;
+		sent->bytes = b->open_len;
+		sent->seg_len = b->open_len;
+	}
+	commit(link, sent, 1, b->open_len, now);
+	spin_unlock(&link->lock);
+	put_link_header(link, head, b->class, pn, true);
+	b->flags = head + 1;
+	if (sent)
+		hcomm_batch_note(b, sent, pn);
+	hcomm_count(link->hn, tx_packets);
+	hcomm_batch_close(b);
+}
+
+/*
+ * Adds as many packets as there can be of a message that lies in memory as it
+ * goes out, headers and all; false: there is none.
+ */
+static bool build_train(struct hcomm_link *link, struct hcomm_batch *b,
+			struct build *st, u64 now)
+{
+	u8 head[HCOMM_WIRE_PLAIN_LEN];
+	u32 mtu = link->mtu, max;
+	struct hcomm_sent *sent;
+
+	max = hcomm_batch_room(b, mtu);
+	if (!link->gso_on)
+		max = b->nr_seg ? 0 : min_t(u32, max, SEGS_WITHOUT_GSO);
+	if (max < 2 || !next_sender(link, st))
 		return false;
-	p = hcomm_batch_head(b, want - have);
-	if (!p)
+	spin_lock(&link->lock);
+	max = min(max, data_budget(link, mtu, now) / mtu);
+	spin_unlock(&link->lock);
+	if (max < 2)
 		return false;
-	memset(p, 0, want - have);
+	sent = hcomm_sent_alloc();
+	if (!sent)
+		return false;
+	put_link_header(link, head, b->class, 0, true);
+	if (!hcomm_link_upper->train(link, st->sender, b, sent, head, max,
+				     now)) {
+		hcomm_sent_free(sent);
+		return false;
+	}
+	hcomm_batch_note(b, sent, sent->pn);
+	hcomm_count_add(link->hn, tx_packets, sent->nr);
+	spin_lock(&link->lock);
+	commit(link, sent, sent->nr, sent->bytes, now);
+	spin_unlock(&link->lock);
 	return true;
 }
 
 static void build_batch(struct hcomm_link *link, struct hcomm_batch *b,
 			struct build *st, u64 now)
 {
-	bool more = true;
+	struct hcomm_sent *sent;
+	bool more;
+	u8 *head;
 
-	while (more) {
-		if (!build_seg(link, b, st, now))
+	do {
+		while (build_train(link, b, st, now))
+			;
+		/* What else there is, and what cannot go in a train. */
+		sent = build_seg(link, b, st, &head, now);
+		if (!sent)
 			break;
-		/* A longer one than the first cannot be in the same batch. */
-		more = st->sender && !st->blocked && pad_seg(b);
-		commit_seg(link, b, now);
-	}
+		more = st->sender && !st->blocked && hcomm_batch_pad(b);
+		commit_seg(link, b, sent, head, now);
+	} while (more);
 }
 
 /* Asks for an acknowledgement at once where the sender will wait for it. */
 static void want_ack_now(struct hcomm_link *link, struct hcomm_batch *b,
 			 const struct build *st)
 {
-	struct hcomm_batch_seg *s;
-	struct bio_vec *bv;
-	u8 *p;
-
-	if (!b->nr_seg || !b->sent[b->nr_seg - 1])
-		return;
-	if (!(st->blocked && (st->sender || st->nr_parked)) &&
-	    !link->flight.ptos)
-		return;
-	s = &b->seg[b->nr_seg - 1];
-	bv = &b->bv[s->bv];
-	p = (u8 *)page_address(bv->bv_page) + bv->bv_offset;
-	p[1] |= HCOMM_LINK_F_ACK_NOW;
+	if (b->nr_sent && ((st->blocked && (st->sender || st->nr_parked)) ||
+			   link->flight.ptos))
+		*b->flags |= HCOMM_LINK_F_ACK_NOW;
 }
 
 static void send_failed(struct hcomm_link *link, struct hcomm_batch *b, int err)
@@ -580,13 +432,12 @@ static void unpark(struct hcomm_link *link, struct build *st)
 /* Sends one batch; true: there may be more. */
 static bool send_batch(struct hcomm_link *link)
 {
-	struct hcomm_batch *b = *this_cpu_ptr(&batches);
+	struct hcomm_batch *b = hcomm_batch_get(HCOMM_CLASS_BULK);
 	u64 now = ktime_get_ns();
 	struct build st = {};
 	int err;
 
 	lockdep_assert_held(&link->tx_lock);
-	reset_batch(b, HCOMM_CLASS_BULK);
 	build_batch(link, b, &st, now);
 	want_ack_now(link, b, &st);
 	unpark(link, &st);
@@ -672,17 +523,16 @@ int hcomm_link_send_control(struct hcomm_link *link, u8 type, const void *frame,
 	int err;
 
 	local_bh_disable();
-	b = *this_cpu_ptr(&batches);
-	reset_batch(b, HCOMM_CLASS_CONTROL);
+	b = hcomm_batch_get(HCOMM_CLASS_CONTROL);
 	len += type == HCOMM_FRAME_PROBE || type == HCOMM_FRAME_PROBE_REPLY ?
 		HCOMM_WIRE_PROBE_LEN : HCOMM_WIRE_BEAT_LEN;
-	open_seg(b, max(len, pad));
+	hcomm_batch_open(b, max(len, pad));
 	head = hcomm_batch_head(b, HCOMM_WIRE_LINK_LEN);
 	p = hcomm_batch_head(b, len - HCOMM_WIRE_LINK_LEN);
 	spin_lock(&link->lock);
 	tagged = link->tag;
 	if (tagged)
-		pn = hcomm_flight_pn(link);
+		pn = hcomm_flight_pns(link, 1);
 	spin_unlock(&link->lock);
 	put_link_header(link, head, HCOMM_CLASS_CONTROL, pn, tagged);
 	if (type == HCOMM_FRAME_PROBE || type == HCOMM_FRAME_PROBE_REPLY)
@@ -700,7 +550,7 @@ int hcomm_link_send_control(struct hcomm_link *link, u8 type, const void *frame,
 			left -= n;
 		}
 	}
-	close_seg(b);
+	hcomm_batch_close(b);
 	err = link->transport->send(link, b);
 	if (!err) {
 		spin_lock(&link->lock);
