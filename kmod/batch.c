@@ -5,9 +5,6 @@
 #include <linux/percpu.h>
 #include <linux/slab.h>
 
-/* Padding up to this much is cheaper than another batch. */
-enum { MAX_PAD = 64 };
-
 static DEFINE_PER_CPU(struct hcomm_batch *, batches);
 
 int hcomm_batch_init(void)
@@ -147,7 +144,7 @@ bool hcomm_batch_pad(struct hcomm_batch *b)
 
 	if (have == want)
 		return true;
-	if (have > want || want - have > MAX_PAD)
+	if (have > want || want - have > hcomm_batch_max_pad(want))
 		return false;
 	p = hcomm_batch_head(b, want - have);
 	if (!p)

@@ -65,6 +65,12 @@ struct hcomm_batch_iter {
 	u32 seg_len;
 };
 
+/* Padding up to this much is cheaper than another batch. */
+static inline u32 hcomm_batch_max_pad(u32 seg_len)
+{
+	return seg_len / 4;
+}
+
 int hcomm_batch_init(void);
 void hcomm_batch_exit(void);
 

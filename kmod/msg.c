@@ -41,6 +41,7 @@ static struct hcomm_msg *alloc_inline(u32 len, gfp_t gfp)
 	msg->nr = 1;
 	msg->paged = false;
 	msg->part = 0;
+	msg->slack = 0;
 	msg->truesize = head + len;
 	bvec_set_page(&msg->frag[0], virt_to_page(data), len,
 		      offset_in_page(data));
@@ -63,18 +64,24 @@ static struct page *alloc_frag(unsigned int *order, gfp_t gfp)
 
 static struct hcomm_msg *alloc_pages_msg(u32 len, u32 part, gfp_t gfp)
 {
-	u32 left = part ? len + DIV_ROUND_UP(len, part) * HCOMM_WIRE_PLAIN_LEN :
-			  len;
-	/* Memory may be in single pages by then. */
-	u32 max = DIV_ROUND_UP(left, PAGE_SIZE);
+	u32 left = len, slack = 0, max;
 	struct hcomm_msg *msg;
 
+	if (part) {
+		slack = roundup(len, part) - len;
+		if (slack > hcomm_batch_max_pad(part))
+			slack = 0;
+		left += DIV_ROUND_UP(len, part) * HCOMM_WIRE_PLAIN_LEN + slack;
+	}
+	/* Memory may be in single pages by then. */
+	max = DIV_ROUND_UP(left, PAGE_SIZE);
 	msg = kmalloc(struct_size(msg, frag, max), gfp);
 	if (!msg)
 		return NULL;
 	msg->nr = 0;
 	msg->paged = true;
 	msg->part = part;
+	msg->slack = slack;
 	msg->truesize = struct_size(msg, frag, max);
 	msg->release = NULL;
 	while (left) {
@@ -193,22 +200,22 @@ u32 hcomm_msg_frag(const struct hcomm_msg *msg, u32 off, struct bio_vec *bv)
 	return n;
 }
 
-/* Writes headers into the room in front of a part. */
-static void write_head(struct hcomm_msg *msg, u32 at, const u8 *head,
-		       struct hcomm_batch *b)
+/* Writes headers into the room in front of a part, or zeros behind the last. */
+static void write_at(struct hcomm_msg *msg, u32 at, const u8 *from, u32 len)
 {
-	u32 done, n;
 	struct bio_vec bv;
+	u32 n;
 
-	for (done = 0; done < HCOMM_WIRE_PLAIN_LEN; done += n) {
-		n = min_t(u32, frag_at(msg, at + done, &bv),
-			  HCOMM_WIRE_PLAIN_LEN - done);
+	for (; len; at += n, len -= n) {
+		n = min_t(u32, frag_at(msg, at, &bv), len);
 		if (WARN_ON_ONCE(!n))
 			return;
-		memcpy(bvec_virt(&bv), head + done, n);
-		/* The flags are the second byte. */
-		if (done <= 1 && done + n > 1)
-			b->flags = bvec_virt(&bv) + 1 - done;
+		if (from) {
+			memcpy(bvec_virt(&bv), from, n);
+			from += n;
+		} else {
+			memset(bvec_virt(&bv), 0, n);
+		}
 	}
 }
 
@@ -217,28 +224,32 @@ static void write_head(struct hcomm_msg *msg, u32 at, const u8 *head,
  * @msg: message with room for headers
  * @off: offset, at the beginning of a packet
  * @len: bytes, up to the end of a packet
+ * @pad: bytes behind them that make the last packet as long as the others
  * @head: headers of the first packet; changed
  * @b: batch with room for the pieces
  *
  * It is done once for each part: packets that went may still be on their way,
  * and their headers must stay as they are.
  */
-void hcomm_msg_put_train(struct hcomm_msg *msg, u32 off, u32 len, u8 *head,
-			 struct hcomm_batch *b)
+void hcomm_msg_put_train(struct hcomm_msg *msg, u32 off, u32 len, u32 pad,
+			 u8 *head, struct hcomm_batch *b)
 {
-	u32 at = place_in(msg, off) - HCOMM_WIRE_PLAIN_LEN, end, done, n;
-	struct bio_vec *bv;
+	u32 at = place_in(msg, off) - HCOMM_WIRE_PLAIN_LEN, end = at, done, n;
+	struct bio_vec *bv, flags;
 
 	for (done = 0; done < len; done += n) {
 		n = min(len - done, msg->part);
 		if (!done || n < msg->part)
 			hcomm_wire_plain_len(head, n);
-		write_head(msg, place_in(msg, off + done) -
-			   HCOMM_WIRE_PLAIN_LEN, head, b);
+		if (done + n == len)
+			frag_at(msg, end + 1, &flags);
+		write_at(msg, end, head, HCOMM_WIRE_PLAIN_LEN);
 		hcomm_wire_step(head, n);
+		end += HCOMM_WIRE_PLAIN_LEN + n;
 	}
-	end = place_in(msg, off + len - 1) + 1;
-	for (; at < end; at += n) {
+	b->flags = bvec_virt(&flags);
+	write_at(msg, end, NULL, pad);
+	for (end += pad; at < end; at += n) {
 		bv = &b->bv[b->nr_bv++];
 		n = min(frag_at(msg, at, bv), end - at);
 		bv->bv_len = n;
@@ -330,6 +341,7 @@ void hcomm_rxmsg_free(struct hcomm_rxmsg *m)
 static int copy_chunk(struct hcomm_chunk *c, u32 off, u32 len,
 		      struct iov_iter *to)
 {
+	const void *p;
 	u32 at, n;
 	int err;
 
@@ -338,7 +350,11 @@ static int copy_chunk(struct hcomm_chunk *c, u32 off, u32 len,
 								     -EFAULT;
 	for (off += c->skip; len; off += n, len -= n) {
 		n = min(len, place(&c->from, off, &at));
-		err = skb_copy_datagram_iter(c->from.skb, at, to, n);
+		p = hcomm_msg_bytes(c->from.skb, at, n);
+		if (p)
+			err = copy_to_iter(p, n, to) == n ? 0 : -EFAULT;
+		else
+			err = skb_copy_datagram_iter(c->from.skb, at, to, n);
 		if (err)
 			return err;
 	}

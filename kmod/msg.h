@@ -37,6 +37,7 @@ struct hcomm_msg {
 	u8 kind;
 	bool paged;
 	u32 part;
+	u32 slack;
 	u32 truesize;
 	void (*release)(struct hcomm_msg *msg);
 	void *owner;
@@ -121,13 +122,42 @@ void hcomm_msg_exit(void);
 struct hcomm_msg *hcomm_msg_alloc(u32 len, u8 kind, u32 part, gfp_t gfp);
 int hcomm_msg_fill(struct hcomm_msg *msg, struct iov_iter *from);
 void hcomm_msg_free(struct hcomm_msg *msg);
-void hcomm_msg_put_train(struct hcomm_msg *msg, u32 off, u32 len, u8 *head,
-			 struct hcomm_batch *b);
+void hcomm_msg_put_train(struct hcomm_msg *msg, u32 off, u32 len, u32 pad,
+			 u8 *head, struct hcomm_batch *b);
 u32 hcomm_msg_frag(const struct hcomm_msg *msg, u32 off, struct bio_vec *bv);
 
 struct hcomm_chunk *hcomm_chunk_make(const struct hcomm_payload *p, u32 skip,
 				     u32 len);
 void hcomm_chunk_free(struct hcomm_chunk *c);
+
+/**
+ * hcomm_msg_bytes - where bytes of a packet are in memory
+ * @skb: packet
+ * @off: offset in it
+ * @len: how many are wanted
+ *
+ * Return: their address, or NULL if they are not in one piece.
+ */
+static inline const void *hcomm_msg_bytes(const struct sk_buff *skb, u32 off,
+					  u32 len)
+{
+	u32 at = skb_headlen(skb), size;
+	int i;
+
+	if (off + len <= at)
+		return skb->data + off;
+	for (i = 0; i < skb_shinfo(skb)->nr_frags; i++, at += size) {
+		const skb_frag_t *f = &skb_shinfo(skb)->frags[i];
+
+		size = skb_frag_size(f);
+		if (off < at || off >= at + size)
+			continue;
+		if (off + len > at + size || PageHighMem(skb_frag_page(f)))
+			return NULL;
+		return skb_frag_address(f) + off - at;
+	}
+	return NULL;
+}
 
 struct hcomm_rxmsg *hcomm_rxmsg_alloc(gfp_t gfp);
 void hcomm_rxmsg_free(struct hcomm_rxmsg *m);

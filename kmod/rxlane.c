@@ -10,7 +10,7 @@
 #include "trace.h"
 
 /* A message costs memory beyond its bytes: so many per byte of window. */
-enum { BYTES_PER_MSG = 256 };
+enum { BYTES_PER_MSG = 256, CREDIT_STEP = 256 << 10 };
 
 static void lane_free(struct rcu_head *rcu)
 {
@@ -83,15 +83,17 @@ void hcomm_rxlane_again(struct hcomm_rxlane *lane, u8 kind)
  * @ops: of the endpoint
  * @owner: for @ops
  * @window: bytes that it takes ahead
+ * @window_max: what the window may grow to if the reader is that fast
  *
  * The endpoint gets a reference.
  */
 void hcomm_rxlane_accept(struct hcomm_rxlane *lane,
 			 const struct hcomm_rxlane_ops *ops, void *owner,
-			 u32 window)
+			 u32 window, u32 window_max)
 {
 	lockdep_assert_held(&lane->session->lock);
 	refcount_inc(&lane->ref);
+	lane->window_max = window_max;
 	lane->ops = ops;
 	lane->owner = owner;
 	lane->window = window;
@@ -453,9 +455,31 @@ static bool update_limit(struct hcomm_rxlane *lane)
 
 	lane->limit = max(lane->limit, limit);
 	lane->limit_msgs = max(lane->limit_msgs, msgs);
-	/* A quarter of the window is worth a packet. */
-	return lane->limit - lane->told >= lane->window / 4 ||
+	/* Worth a packet; more at once would come as a burst, and lie cold. */
+	return lane->limit - lane->told >= min(lane->window / 4, CREDIT_STEP) ||
 	       lane->limit_msgs - lane->told_msgs >= HCOMM_INITIAL_MSGS / 4;
+}
+
+/*
+ * A reader who takes more than half of the window in a round trip may be
+ * waiting for it. More than is needed would only lie about.
+ */
+static void grow_window(struct hcomm_rxlane *lane)
+{
+	u64 now, rtt;
+
+	if (lane->window >= lane->window_max)
+		return;
+	now = ktime_get_ns();
+	rcu_read_lock();
+	rtt = hcomm_session_rtt(lane->session);
+	rcu_read_unlock();
+	if (now - lane->epoch < rtt)
+		return;
+	if (lane->epoch && lane->read - lane->epoch_read > lane->window / 2)
+		lane->window = min(lane->window * 2, lane->window_max);
+	lane->epoch = now;
+	lane->epoch_read = lane->read;
 }
 
 /**
@@ -471,6 +495,7 @@ void hcomm_rxlane_read(struct hcomm_rxlane *lane, u32 msg_len)
 	spin_lock_bh(&s->lock);
 	lane->read += hcomm_wire_span(msg_len);
 	lane->read_msgs++;
+	grow_window(lane);
 	tell = lane->open && update_limit(lane);
 	if (tell)
 		want(lane, false, true);

@@ -48,7 +48,10 @@ struct hcomm_rxlane_ops {
  * @early: pieces beyond @cum, by offset
  * @part: pieces of the message that @cum is in
  * @part_truesize: their memory
- * @window: bytes that the endpoint takes ahead
+ * @window: bytes that may come ahead of what was read
+ * @window_max: what it may grow to
+ * @epoch: when it was last looked whether it is too small, ns
+ * @epoch_read: @read at that time
  * @limit: offset that the sender may not reach yet
  * @limit_msgs: messages that it may send since the lane began
  * @read: offset up to which messages were read
@@ -80,6 +83,9 @@ struct hcomm_rxlane {
 	struct list_head part;
 	u32 part_truesize;
 	u32 window;
+	u32 window_max;
+	u64 epoch;
+	u64 epoch_read;
 	u64 limit;
 	u64 limit_msgs;
 	u64 read;
@@ -92,7 +98,7 @@ struct hcomm_rxlane {
 void hcomm_rxlane_put(struct hcomm_rxlane *lane);
 void hcomm_rxlane_accept(struct hcomm_rxlane *lane,
 			 const struct hcomm_rxlane_ops *ops, void *owner,
-			 u32 window);
+			 u32 window, u32 window_max);
 void hcomm_rxlane_read(struct hcomm_rxlane *lane, u32 msg_len);
 void hcomm_rxlane_detach(struct hcomm_rxlane *lane, int err);
 

@@ -537,6 +537,14 @@ out:
 	return done;
 }
 
+/* Round-trip time of the link that is in use, ns; under RCU. */
+u64 hcomm_session_rtt(struct hcomm_session *s)
+{
+	struct hcomm_link *link = rcu_dereference(s->route->active);
+
+	return link ? READ_ONCE(link->rtt.smoothed) : 0;
+}
+
 /* Bytes of a message that go in one packet over the link that is in use. */
 u32 hcomm_session_part(struct hcomm_session *s)
 {

@@ -115,6 +115,7 @@ struct hcomm_session *hcomm_session_get(struct hcomm_net *hn, u32 node);
 struct hcomm_session *hcomm_session_find(struct hcomm_net *hn, u32 node);
 void hcomm_session_hold(struct hcomm_session *s);
 void hcomm_session_put(struct hcomm_session *s);
+u64 hcomm_session_rtt(struct hcomm_session *s);
 u32 hcomm_session_part(struct hcomm_session *s);
 void hcomm_session_kick(struct hcomm_session *s);
 void hcomm_session_poke(struct hcomm_session *s);

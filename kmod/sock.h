@@ -16,6 +16,8 @@ struct hcomm_txlane;
 
 enum hcomm_sock_const {
 	HCOMM_DEST_BUCKETS = 64,
+	/* Windows begin with this and grow up to SO_RCVBUF and SO_SNDBUF. */
+	HCOMM_START_BUF = 512 << 10,
 	HCOMM_ERR_TEXT = 96,
 };
 
@@ -66,6 +68,8 @@ struct hcomm_dest {
  * @rx_bytes: their bytes
  * @rx_mem: their memory
  * @rx_eof: nothing follows what is in @rxq
+ * @send_ahead: memory that writers may fill: as much as the peer's window is
+ *	worth, so that data does not lie about; SO_SNDBUF if that was set
  * @wmem: memory of messages that are not acknowledged
  * @wbytes: their bytes
  * @acceptq: listener: connections that wait for accept()
@@ -103,6 +107,7 @@ struct hcomm_sock {
 	u32 rx_bytes;
 	u32 rx_mem;
 	bool rx_eof;
+	u32 send_ahead;
 	atomic_t wmem;
 	atomic_t wbytes;
 	struct list_head acceptq;
@@ -124,6 +129,15 @@ struct hcomm_sock {
 static inline struct hcomm_sock *hcomm_sk(const struct sock *sk)
 {
 	return (struct hcomm_sock *)sk;
+}
+
+/* What is taken ahead of the reader at first. */
+static inline u32 hcomm_sock_window(const struct hcomm_sock *hs)
+{
+	u32 max = READ_ONCE(hs->sk.sk_rcvbuf);
+
+	return hs->sk.sk_userlocks & SOCK_RCVBUF_LOCK ?
+		max : min_t(u32, max, HCOMM_START_BUF);
 }
 
 __printf(2, 3)

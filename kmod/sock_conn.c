@@ -25,7 +25,12 @@ static void fail_sock(struct hcomm_sock *hs, int err)
 
 static void conn_acked(struct hcomm_txlane *lane)
 {
+	struct hcomm_sock *hs = lane->owner;
+
 	/* Room is reported as the messages are released. */
+	WRITE_ONCE(hs->send_ahead,
+		   clamp_t(u64, 2 * (lane->credit - lane->una),
+			   HCOMM_START_BUF, U32_MAX));
 }
 
 static const char *why(int err)
@@ -124,7 +129,8 @@ static void attach_rx(struct hcomm_sock *hs, struct hcomm_rxlane *lane)
 {
 	sock_hold(&hs->sk);
 	hs->rx = lane;
-	hcomm_rxlane_accept(lane, &conn_rx_ops, hs, hs->sk.sk_rcvbuf);
+	hcomm_rxlane_accept(lane, &conn_rx_ops, hs, hcomm_sock_window(hs),
+			    hs->sk.sk_rcvbuf);
 }
 
 static struct hcomm_txlane *open_lane(struct hcomm_sock *hs,
@@ -331,10 +337,10 @@ static int open_listener(struct hcomm_sock *parent, struct hcomm_rxlane *lane)
 
 static int open_rdm(struct hcomm_sock *hs, struct hcomm_rxlane *lane)
 {
+	u32 window = min_t(u32, HCOMM_INITIAL_CREDIT, hs->sk.sk_rcvbuf / 4);
+
 	spin_lock(&hs->lock);
-	hcomm_rxlane_accept(lane, &hcomm_sock_rdm_rx_ops, hs,
-			    min_t(u32, HCOMM_INITIAL_CREDIT,
-				  hs->sk.sk_rcvbuf / 4));
+	hcomm_rxlane_accept(lane, &hcomm_sock_rdm_rx_ops, hs, window, window);
 	list_add(&lane->owner_node, &hs->rxlanes);
 	spin_unlock(&hs->lock);
 	return 0;

@@ -11,9 +11,20 @@
 /* One destination may hold this part of the send buffer. */
 enum { DEST_SHARE = 4 };
 
+/* Memory that messages may take before writers wait. */
+static int send_limit(const struct hcomm_sock *hs)
+{
+	int max = READ_ONCE(hs->sk.sk_sndbuf);
+
+	if (hs->sk.sk_type == SOCK_RDM ||
+	    hs->sk.sk_userlocks & SOCK_SNDBUF_LOCK)
+		return max;
+	return min_t(u32, max, READ_ONCE(hs->send_ahead));
+}
+
 bool hcomm_sock_writable(const struct hcomm_sock *hs)
 {
-	return atomic_read(&hs->wmem) < READ_ONCE(hs->sk.sk_sndbuf);
+	return atomic_read(&hs->wmem) < send_limit(hs);
 }
 
 /* There is room, or an error: whoever waits to send looks again. */
@@ -37,13 +48,12 @@ void hcomm_sock_room(struct hcomm_sock *hs)
 static void msg_done(struct hcomm_msg *msg)
 {
 	struct hcomm_sock *hs = msg->owner;
-	int left;
+	int limit = send_limit(hs), left;
 
 	atomic_sub(msg->len, &hs->wbytes);
 	left = atomic_sub_return(msg->truesize, &hs->wmem);
 	/* Not for every message: a third of the buffer is worth a wake-up. */
-	if (left + (int)msg->truesize >= READ_ONCE(hs->sk.sk_sndbuf) ||
-	    left < READ_ONCE(hs->sk.sk_sndbuf) / 3 * 2)
+	if (left < limit / 3 * 2)
 		hcomm_sock_room(hs);
 	sock_put(&hs->sk);
 }

@@ -80,6 +80,7 @@ struct hcomm_sock *hcomm_sock_alloc(struct net *net, struct socket *sock,
 	sk->sk_sndbuf = READ_ONCE(hn->conf.sndbuf);
 	sk->sk_rcvbuf = READ_ONCE(hn->conf.rcvbuf);
 	hs->hn = hn;
+	hs->send_ahead = HCOMM_START_BUF;
 	spin_lock_init(&hs->lock);
 	mutex_init(&hs->tx_mutex);
 	mutex_init(&hs->rx_mutex);

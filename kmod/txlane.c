@@ -509,6 +509,7 @@ void hcomm_txlane_train(struct hcomm_txlane *lane, struct hcomm_batch *b,
 		.lane = lane->id, .kind = m->kind, .msg_len = m->len,
 		.offset = lane->nxt, .msg_off = off, .len = m->part,
 	};
+	u32 pad = 0;
 
 	lockdep_assert_held(&lane->session->lock);
 	begin_clock(lane, now);
@@ -517,8 +518,12 @@ void hcomm_txlane_train(struct hcomm_txlane *lane, struct hcomm_batch *b,
 	sent->part = m->part;
 	sent->seg_len = m->part + HCOMM_WIRE_PLAIN_LEN;
 	sent->bytes = len + sent->nr * HCOMM_WIRE_PLAIN_LEN;
+	/* A last packet of full length lets the next message follow. */
+	if (off + len == m->len && m->start + m->len < lane->end)
+		pad = m->slack;
+	sent->bytes += pad;
 	hcomm_sent_add(sent, HCOMM_FRAME_DATA, lane->id, lane->nxt, len);
-	hcomm_msg_put_train(m, off, len, head, b);
+	hcomm_msg_put_train(m, off, len, pad, head, b);
 	hcomm_batch_add(b, sent->nr, sent->seg_len, sent->bytes);
 	lane->nxt += len;
 }

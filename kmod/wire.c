@@ -379,6 +379,22 @@ static u32 plain_payload(const u8 *p, u32 len)
 	return len - HCOMM_WIRE_PLAIN_LEN;
 }
 
+/* memcmp() of some kernels goes byte by byte. */
+static bool same_head(const u8 *a, const u8 *b)
+{
+	u64 x, y, diff = 0;
+	u32 i;
+
+	for (i = 0; i + 8 <= HCOMM_WIRE_PLAIN_LEN; i += 8) {
+		memcpy(&x, a + i, 8);
+		memcpy(&y, b + i, 8);
+		diff |= x ^ y;
+	}
+	for (; i < HCOMM_WIRE_PLAIN_LEN; i++)
+		diff |= a[i] ^ b[i];
+	return !diff;
+}
+
 /**
  * hcomm_wire_run - find packets in a row that carry a message on
  * @pkt: @off and @end are those of the first packet; @stride and @run are set
@@ -414,7 +430,7 @@ u32 hcomm_wire_run(struct hcomm_packet *pkt, u32 max)
 		if ((u64)get32(want + AT_BODY + 16) + part > msg_len)
 			break;
 		p = pkt->peek(pkt->ctx, pkt->off + n * len, sizeof(buf), buf);
-		if (!p || memcmp(p, want, sizeof(want)))
+		if (!p || !same_head(p, want))
 			break;
 	}
 	pkt->run = n;
