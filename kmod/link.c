@@ -337,6 +337,7 @@ err_put:
 void hcomm_link_destroy(struct hcomm_link *link)
 {
 	struct hcomm_net *hn = link->hn;
+	LIST_HEAD(lost);
 
 	lockdep_assert_held(&hn->cfg_lock);
 	WRITE_ONCE(link->dead, true);
@@ -351,6 +352,10 @@ void hcomm_link_destroy(struct hcomm_link *link)
 	synchronize_rcu();
 	hcomm_timer_cancel(&hn->wheel, &link->timer);
 	hcomm_link_ready_flush(link);
+	spin_lock_bh(&link->lock);
+	hcomm_flight_abandon(link, &lost);
+	spin_unlock_bh(&link->lock);
+	hcomm_flight_finish(NULL, &lost);
 	hcomm_link_put(link);
 }
 

@@ -122,7 +122,11 @@ static void __net_exit net_exit(struct net *net)
 {
 	struct hcomm_net *hn = hcomm_net(net);
 
-	/* Sessions, links and peers end by RCU callbacks that use @hn. */
+	/*
+	 * Sessions, links and peers end by RCU callbacks that use @hn, those of
+	 * sessions in two steps.
+	 */
+	rcu_barrier();
 	rcu_barrier();
 	hcomm_session_net_exit(hn);
 	hcomm_route_net_exit(hn);

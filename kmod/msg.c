@@ -265,6 +265,13 @@ static u32 place(const struct hcomm_payload *p, u32 at, u32 *off)
 	return p->part - in;
 }
 
+/* So little of the packet that it is better copied than kept. */
+static bool little(const struct hcomm_payload *p, u32 len)
+{
+	return len <= HCOMM_CHUNK_COPY ||
+	       (len < PAGE_SIZE && p->skb->truesize / 4 > len);
+}
+
 /**
  * hcomm_chunk_make - keep a piece of what arrived
  * @p: packet or run; a reference is taken if it must stay
@@ -279,7 +286,7 @@ struct hcomm_chunk *hcomm_chunk_make(const struct hcomm_payload *p, u32 skip,
 	struct hcomm_chunk *c;
 	u32 off;
 
-	if (len > HCOMM_CHUNK_COPY || (len && place(p, skip, &off) < len)) {
+	if ((len && place(p, skip, &off) < len) || !little(p, len)) {
 		c = kmem_cache_alloc(chunk_cache, GFP_ATOMIC);
 		if (!c)
 			return NULL;

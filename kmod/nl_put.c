@@ -82,7 +82,8 @@ static int put_session(struct sk_buff *skb, struct hcomm_session *s)
 	xa_for_each(&s->txlanes, id, tx)
 		tx_queued += tx->end - tx->una;
 	xa_for_each(&s->rxlanes, id, rx)
-		rx_queued += rx->cum - rx->read;
+		if (!xa_is_value(rx))
+			rx_queued += rx->cum - rx->read;
 	err = nla_put_u32(skb, HCOMM_A_SESSION_STATE, s->state) ?:
 	      nla_put_u64_64bit(skb, HCOMM_A_SESSION_REMOTE_INCARNATION,
 				s->remote_inc, HCOMM_A_SESSION_PAD) ?:

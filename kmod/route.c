@@ -29,15 +29,20 @@ void hcomm_route_net_exit(struct hcomm_net *hn)
 	rhashtable_destroy(&hn->routes);
 }
 
-static void route_free(struct rcu_head *rcu)
-{
-	kfree(container_of(rcu, struct hcomm_route, rcu));
-}
-
 void hcomm_route_put(struct hcomm_route *route)
 {
 	if (refcount_dec_and_test(&route->ref))
-		call_rcu(&route->rcu, route_free);
+		kfree_rcu(route, rcu);
+}
+
+bool hcomm_route_dead(struct hcomm_route *route)
+{
+	bool dead;
+
+	spin_lock_bh(&route->hn->route_lock);
+	dead = route->dead;
+	spin_unlock_bh(&route->hn->route_lock);
+	return dead;
 }
 
 /* Under rcu_read_lock() or cfg_lock; takes no reference. */

@@ -63,6 +63,7 @@ struct hcomm_route *hcomm_route_create(struct hcomm_net *hn, u32 node,
 				       struct netlink_ext_ack *extack);
 void hcomm_route_destroy(struct hcomm_route *route);
 struct hcomm_route *hcomm_route_find(struct hcomm_net *hn, u32 node);
+bool hcomm_route_dead(struct hcomm_route *route);
 void hcomm_route_put(struct hcomm_route *route);
 void hcomm_route_update(struct hcomm_route *route, const char *reason);
 void hcomm_route_link_changed(struct hcomm_link *link);

@@ -12,18 +12,15 @@
 /* A message costs memory beyond its bytes: so many per byte of window. */
 enum { BYTES_PER_MSG = 256, CREDIT_STEP = 256 << 10 };
 
-static void lane_free(struct rcu_head *rcu)
-{
-	struct hcomm_rxlane *lane = container_of(rcu, struct hcomm_rxlane, rcu);
-
-	hcomm_session_put(lane->session);
-	kfree(lane);
-}
+/* What is left of a packet may pin more than this many times its length. */
+enum { MEM_FACTOR = 4 };
 
 void hcomm_rxlane_put(struct hcomm_rxlane *lane)
 {
-	if (refcount_dec_and_test(&lane->ref))
-		call_rcu(&lane->rcu, lane_free);
+	if (!refcount_dec_and_test(&lane->ref))
+		return;
+	hcomm_session_put(lane->session);
+	kfree_rcu(lane, rcu);
 }
 
 static void drop_pieces(struct hcomm_rxlane *lane)
@@ -39,6 +36,10 @@ static void drop_pieces(struct hcomm_rxlane *lane)
 	list_for_each_entry_safe(c, next, &lane->part, list)
 		hcomm_chunk_free(c);
 	INIT_LIST_HEAD(&lane->part);
+	lane->mem -= lane->part_truesize;
+	lane->part_truesize = 0;
+	lane->part_len = 0;
+	lane->early_mem = 0;
 }
 
 static void close_lane(struct hcomm_rxlane *lane)
@@ -146,6 +147,82 @@ static void ask_port(struct hcomm_rxlane *lane, int *err)
 	lane->refused = -*err;
 }
 
+/*
+ * Numbers of lanes come in order, but for packets that overtook others and
+ * lanes that were given up before they were opened. A number between others
+ * that was not opened yet is a hole: a value in the table of lanes.
+ */
+static bool is_hole(const void *entry)
+{
+	return xa_is_value(entry);
+}
+
+/* The lane, if it is open. */
+struct hcomm_rxlane *hcomm_rxlane_find(struct hcomm_session *s, u32 id)
+{
+	void *entry = xa_load(&s->rxlanes, id);
+
+	return is_hole(entry) ? NULL : entry;
+}
+
+static void fill_hole(struct hcomm_session *s, u32 id)
+{
+	if (is_hole(xa_load(&s->rxlanes, id))) {
+		xa_erase(&s->rxlanes, id);
+		s->nr_holes--;
+	}
+}
+
+/* Forgets the lowest holes; who comes with such a number is refused. */
+static void forget_holes(struct hcomm_session *s, u32 below, u32 keep)
+{
+	unsigned long id;
+	void *entry;
+
+	xa_for_each(&s->rxlanes, id, entry) {
+		if (id >= below && s->nr_holes <= keep)
+			break;
+		if (!is_hole(entry))
+			continue;
+		xa_erase(&s->rxlanes, id);
+		s->nr_holes--;
+		s->rx_floor = id + 1;
+	}
+	s->rx_floor = max(s->rx_floor, below);
+	s->rx_next = max(s->rx_next, below);
+}
+
+/* Hears of a number; false: no memory to remember those in between. */
+static bool note_number(struct hcomm_session *s, u32 id)
+{
+	u32 max = READ_ONCE(s->hn->conf.max_lanes);
+
+	if (id < s->rx_next)
+		return true;
+	if (id - s->rx_next > max)
+		forget_holes(s, id - max, U32_MAX);
+	for (; s->rx_next < id; s->rx_next++) {
+		if (xa_err(xa_store(&s->rxlanes, s->rx_next, xa_mk_value(0),
+				    GFP_ATOMIC)))
+			return false;
+		s->nr_holes++;
+	}
+	/* 2^32 - 1 is never given to a lane. */
+	s->rx_next = id + 1;
+	if (s->nr_holes > max)
+		forget_holes(s, 0, max / 2);
+	return true;
+}
+
+/* Another incarnation: its numbers begin anew. All lanes are closed. */
+void hcomm_rxlane_forget(struct hcomm_session *s)
+{
+	lockdep_assert_held(&s->lock);
+	forget_holes(s, 0, 0);
+	s->rx_next = 1;
+	s->rx_floor = 0;
+}
+
 /* The first piece of a lane; NULL: it cannot be taken now. */
 static struct hcomm_rxlane *open_lane(struct hcomm_session *s,
 				      const struct hcomm_wire_data *d)
@@ -153,21 +230,17 @@ static struct hcomm_rxlane *open_lane(struct hcomm_session *s,
 	struct hcomm_rxlane *lane;
 	int err;
 
-	if (s->nr_rx >= READ_ONCE(s->hn->conf.max_lanes)) {
-		hcomm_count(s->hn, rx_no_memory);
-		return NULL;
-	}
+	if (s->nr_rx >= READ_ONCE(s->hn->conf.max_lanes))
+		goto err_count;
 	lane = make_lane(s, d);
-	if (!lane) {
-		hcomm_count(s->hn, rx_no_memory);
-		return NULL;
-	}
-	err = xa_err(xa_store(&s->rxlanes, lane->id, lane, GFP_ATOMIC));
-	if (err)
+	if (!lane)
+		goto err_count;
+	if (!note_number(s, lane->id))
 		goto err_free;
-	err = hcomm_ranges_add(&s->seen, lane->id, (u64)lane->id + 1);
-	if (err)
-		goto err_erase;
+	if (is_hole(xa_load(&s->rxlanes, lane->id)))
+		s->nr_holes--;
+	if (xa_err(xa_store(&s->rxlanes, lane->id, lane, GFP_ATOMIC)))
+		goto err_hole;
 	hcomm_session_hold(s);
 	lane->open = true;
 	s->nr_rx++;
@@ -175,17 +248,23 @@ static struct hcomm_rxlane *open_lane(struct hcomm_session *s,
 	if (err == -EAGAIN) {
 		/* As if it had never come: the sender says it again. */
 		hcomm_count(s->hn, rx_backlog);
-		hcomm_ranges_del(&s->seen, lane->id, (u64)lane->id + 1);
+		refcount_inc(&lane->ref);
 		close_lane(lane);
+		if (!xa_err(xa_store(&s->rxlanes, lane->id, xa_mk_value(0),
+				     GFP_ATOMIC)))
+			s->nr_holes++;
+		hcomm_rxlane_put(lane);
 		return NULL;
 	}
 	return lane;
 
-err_erase:
-	xa_erase(&s->rxlanes, lane->id);
+err_hole:
+	/* The number was heard of, and the lane is not there. */
+	s->rx_floor = max(s->rx_floor, lane->id + 1);
 err_free:
-	hcomm_count(s->hn, rx_no_memory);
 	kfree(lane);
+err_count:
+	hcomm_count(s->hn, rx_no_memory);
 	return NULL;
 }
 
@@ -208,28 +287,89 @@ static void deliver(struct hcomm_rxlane *lane, struct hcomm_rxmsg *m)
 	lane->ops->deliver(lane, m);
 }
 
-/* A piece follows in order: it may be the last of its message. */
+static void refuse(struct hcomm_rxlane *lane)
+{
+	hcomm_session_note(lane->session, HCOMM_FRAME_RESET, lane->id, true,
+			   lane->refused);
+}
+
+/* The sender does not keep to the rules: nothing of the lane can be used. */
+static void break_lane(struct hcomm_rxlane *lane)
+{
+	const struct hcomm_rxlane_ops *ops = lane->ops;
+
+	hcomm_count(lane->session->hn, rx_malformed);
+	lane->refused = EPROTO;
+	drop_pieces(lane);
+	refuse(lane);
+	lane->ops = NULL;
+	if (ops)
+		ops->reset(lane, EPROTO);
+}
+
+/* A message that is longer than the window must be let in whole. */
+static void admit(struct hcomm_rxlane *lane, const struct hcomm_chunk *c)
+{
+	u64 end = c->off - c->msg_off + hcomm_wire_span(c->msg_len);
+
+	if (end <= lane->told)
+		return;
+	/* The limit may be further on already, and not worth a packet yet. */
+	lane->limit = max(lane->limit, end);
+	want(lane, false, true);
+	lane->session->urgent = true;
+}
+
+/* Whether a piece carries on the message that @cum is in, or begins one. */
+static bool carries_on(struct hcomm_rxlane *lane,
+		       const struct hcomm_chunk *c)
+{
+	const struct hcomm_chunk *first;
+
+	if (c->msg_off != lane->part_len)
+		return false;
+	first = list_first_entry_or_null(&lane->part, struct hcomm_chunk, list);
+	return !first ||
+	       (first->msg_len == c->msg_len && first->kind == c->kind);
+}
+
+/*
+ * A piece follows in order: it may be the last of its message. False: it was
+ * not taken, for want of memory or because it is wrong.
+ */
 static bool append(struct hcomm_rxlane *lane, struct hcomm_chunk *c)
 {
 	struct hcomm_rxmsg *m;
 
-	if (c->msg_off + c->len == c->msg_len) {
-		m = hcomm_rxmsg_alloc(GFP_ATOMIC);
-		if (!m)
-			return false;
+	if (!carries_on(lane, c)) {
+		break_lane(lane);
+		return false;
+	}
+	if (c->msg_off + c->len < c->msg_len) {
 		list_add_tail(&c->list, &lane->part);
-		m->len = c->msg_len;
-		m->kind = c->kind;
-		m->truesize += lane->part_truesize + c->truesize;
-		list_splice_init(&lane->part, &m->chunks);
-		lane->part_truesize = 0;
-		lane->cum += hcomm_wire_span(c->len);
-		deliver(lane, m);
+		lane->part_len += c->len;
+		lane->part_truesize += c->truesize;
+		lane->mem += c->truesize;
+		lane->cum += c->len;
+		admit(lane, c);
 		return true;
 	}
+	m = hcomm_rxmsg_alloc(GFP_ATOMIC);
+	if (!m)
+		return false;
 	list_add_tail(&c->list, &lane->part);
-	lane->part_truesize += c->truesize;
-	lane->cum += c->len;
+	m->len = c->msg_len;
+	m->kind = c->kind;
+	m->truesize += lane->part_truesize + c->truesize;
+	list_splice_init(&lane->part, &m->chunks);
+	if (m->kind == HCOMM_KIND_DATA)
+		lane->mem += m->truesize - lane->part_truesize;
+	lane->part_truesize = 0;
+	lane->part_len = 0;
+	lane->cum += hcomm_wire_span(c->len);
+	if (m->kind == HCOMM_KIND_FIN)
+		lane->fin = true;
+	deliver(lane, m);
 	return true;
 }
 
@@ -237,17 +377,18 @@ static void append_early(struct hcomm_rxlane *lane)
 {
 	struct rb_node *n;
 
-	while ((n = rb_first(&lane->early)) && lane->open) {
+	while ((n = rb_first(&lane->early)) && lane->open && !lane->refused) {
 		struct hcomm_chunk *c = rb_entry(n, struct hcomm_chunk, rb);
 
 		if (c->off != lane->cum)
 			break;
 		rb_erase(n, &lane->early);
 		RB_CLEAR_NODE(&c->rb);
+		lane->early_mem -= c->truesize;
 		if (!append(lane, c)) {
-			/* No memory: the sender has it still. */
-			hcomm_count(lane->session->hn, rx_no_memory);
+			/* The sender has it still, and says it again. */
 			hcomm_chunk_free(c);
+			hcomm_count(lane->session->hn, rx_no_memory);
 			break;
 		}
 	}
@@ -306,7 +447,13 @@ static bool keep(struct hcomm_rxlane *lane, const struct hcomm_wire_data *d,
 	c->msg_len = d->msg_len;
 	c->msg_off = d->msg_off + skip;
 	c->kind = d->kind;
-	ok = from == lane->cum ? append(lane, c) : insert_early(lane, c);
+	if (from == lane->cum) {
+		ok = append(lane, c);
+	} else {
+		ok = insert_early(lane, c);
+		if (ok)
+			lane->early_mem += c->truesize;
+	}
 	if (!ok)
 		hcomm_chunk_free(c);
 	return ok;
@@ -319,7 +466,7 @@ static void store(struct hcomm_rxlane *lane, const struct hcomm_wire_data *d,
 	u64 at = d->offset, end = d->offset + hcomm_wire_span(d->len);
 	bool any = false;
 
-	while (at < end && lane->open) {
+	while (at < end && lane->open && !lane->refused) {
 		struct hcomm_chunk *next;
 		u64 to = end;
 
@@ -348,23 +495,37 @@ static void store(struct hcomm_rxlane *lane, const struct hcomm_wire_data *d,
 		append_early(lane);
 }
 
-/* A message that is longer than the window must be let in whole. */
-static void admit(struct hcomm_rxlane *lane, const struct hcomm_wire_data *d)
+/*
+ * Credit counts bytes. Pieces that take far more memory than that, too many
+ * messages, and a reader who has enough: nothing is taken, and nothing is
+ * acknowledged, so that it comes again. What closes a gap is taken in any case
+ * if only what waits for it fills the memory.
+ */
+static bool has_room(struct hcomm_rxlane *lane,
+		     const struct hcomm_wire_data *d)
 {
-	u64 end = d->offset - d->msg_off + hcomm_wire_span(d->msg_len);
+	u64 max = MEM_FACTOR * (u64)max_t(u32, lane->window,
+					  HCOMM_INITIAL_CREDIT) +
+		  2 * HCOMM_MAX_MSG_LEN;
+	u64 mem = lane->mem;
 
-	if (end <= lane->told || d->msg_len > HCOMM_MAX_MSG_LEN)
-		return;
-	/* The limit may be further on already, and not worth a packet yet. */
-	lane->limit = max(lane->limit, end);
-	want(lane, false, true);
-	lane->session->urgent = true;
+	if (d->offset > lane->cum)
+		mem += lane->early_mem;
+	else if (!d->msg_off && d->kind == HCOMM_KIND_DATA &&
+		 lane->msgs >= lane->limit_msgs)
+		return false;
+	return mem <= max &&
+	       (!lane->ops || !lane->ops->full || !lane->ops->full(lane));
 }
 
-static void refuse(struct hcomm_rxlane *lane)
+/* A lane that is neither open nor new: finished, as far as is known. */
+static void was_there(struct hcomm_session *s, u32 id)
 {
-	hcomm_session_note(lane->session, HCOMM_FRAME_RESET, lane->id, true,
-			   lane->refused);
+	if (id < s->rx_floor)
+		hcomm_session_note(s, HCOMM_FRAME_RESET, id, true, ECONNRESET);
+	else
+		/* The peer has not heard of it. */
+		hcomm_session_note(s, HCOMM_FRAME_LANE_ACK, id, true, 0);
 }
 
 /**
@@ -378,15 +539,12 @@ void hcomm_rxlane_receive(struct hcomm_session *s,
 			  const struct hcomm_payload *p)
 {
 	struct hcomm_rxlane *lane;
-	bool fin;
 
 	lockdep_assert_held(&s->lock);
-	lane = xa_load(&s->rxlanes, d->lane);
+	lane = hcomm_rxlane_find(s, d->lane);
 	if (!lane) {
-		if (hcomm_ranges_has(&s->seen, d->lane, (u64)d->lane + 1)) {
-			/* Finished; the peer has not heard of it. */
-			hcomm_session_note(s, HCOMM_FRAME_LANE_ACK, d->lane,
-					   true, 0);
+		if (d->lane < s->rx_next && !xa_load(&s->rxlanes, d->lane)) {
+			was_there(s, d->lane);
 			return;
 		}
 		if (d->open)
@@ -411,11 +569,13 @@ void hcomm_rxlane_receive(struct hcomm_session *s,
 		hcomm_count(s->hn, rx_over_credit);
 		return;
 	}
+	if (!has_room(lane, d)) {
+		hcomm_count(s->hn, rx_full);
+		return;
+	}
 	want(lane, true, false);
-	admit(lane, d);
 	store(lane, d, p);
-	fin = d->kind == HCOMM_KIND_FIN && lane->open && lane->cum > d->offset;
-	if (fin) {
+	if (lane->fin && lane->open) {
 		hcomm_session_note(s, HCOMM_FRAME_LANE_ACK, lane->id, true, 0);
 		close_lane(lane);
 	}
@@ -424,11 +584,13 @@ void hcomm_rxlane_receive(struct hcomm_session *s,
 /* The sender gave the lane up, or confirms that it was refused. */
 void hcomm_rxlane_reset(struct hcomm_session *s, u32 id)
 {
-	struct hcomm_rxlane *lane = xa_load(&s->rxlanes, id);
+	struct hcomm_rxlane *lane = hcomm_rxlane_find(s, id);
 
 	lockdep_assert_held(&s->lock);
 	/* It may not have been opened: it never will be. */
-	hcomm_ranges_add(&s->seen, id, (u64)id + 1);
+	if (!note_number(s, id))
+		return;
+	fill_hole(s, id);
 	hcomm_session_note(s, HCOMM_FRAME_LANE_ACK, id, true, 0);
 	if (lane)
 		hcomm_rxlane_fail(lane, ECONNRESET);
@@ -486,8 +648,9 @@ static void grow_window(struct hcomm_rxlane *lane)
  * hcomm_rxlane_read - the endpoint has read a message of the lane
  * @lane: lane; the reference that came with the message is dropped
  * @msg_len: its length
+ * @truesize: memory that it took
  */
-void hcomm_rxlane_read(struct hcomm_rxlane *lane, u32 msg_len)
+void hcomm_rxlane_read(struct hcomm_rxlane *lane, u32 msg_len, u32 truesize)
 {
 	struct hcomm_session *s = lane->session;
 	bool tell;
@@ -495,6 +658,7 @@ void hcomm_rxlane_read(struct hcomm_rxlane *lane, u32 msg_len)
 	spin_lock_bh(&s->lock);
 	lane->read += hcomm_wire_span(msg_len);
 	lane->read_msgs++;
+	lane->mem -= truesize;
 	grow_window(lane);
 	tell = lane->open && update_limit(lane);
 	if (tell)

@@ -16,11 +16,14 @@ struct hcomm_payload;
  * struct hcomm_rxlane_ops - what the endpoint of a lane hears
  * @deliver: a message arrived whole and in order; the endpoint owns it, and a
  *	reference of the lane with it. The session's lock is held.
+ * @full: optional: whether the endpoint can take no more now. The session's
+ *	lock is held.
  * @reset: the sender gave the lane up, or restarted. The session's lock is
  *	held. The endpoint drops its reference of the lane.
  */
 struct hcomm_rxlane_ops {
 	void (*deliver)(struct hcomm_rxlane *lane, struct hcomm_rxmsg *m);
+	bool (*full)(struct hcomm_rxlane *lane);
 	void (*reset)(struct hcomm_rxlane *lane, int err);
 };
 
@@ -37,6 +40,7 @@ struct hcomm_rxlane_ops {
  * @ack: an acknowledgement is to be sent
  * @credit: a new limit is to be sent
  * @open: in the session's table
+ * @fin: the end came, in order
  * @refused: errno that each further piece is answered with, 0: none
  * @id: number, the sender's
  * @src_port: remote port
@@ -47,7 +51,10 @@ struct hcomm_rxlane_ops {
  * @cum: everything below is here
  * @early: pieces beyond @cum, by offset
  * @part: pieces of the message that @cum is in
+ * @part_len: their bytes
  * @part_truesize: their memory
+ * @early_mem: memory of the pieces in @early
+ * @mem: memory of those in @part and of messages that were not read
  * @window: bytes that may come ahead of what was read
  * @window_max: what it may grow to
  * @epoch: when it was last looked whether it is too small, ns
@@ -71,6 +78,7 @@ struct hcomm_rxlane {
 	bool ack;
 	bool credit;
 	bool open;
+	bool fin;
 	int refused;
 	u32 id;
 	u32 src_port;
@@ -81,7 +89,10 @@ struct hcomm_rxlane {
 	u64 cum;
 	struct rb_root early;
 	struct list_head part;
+	u32 part_len;
 	u32 part_truesize;
+	u64 early_mem;
+	u64 mem;
 	u32 window;
 	u32 window_max;
 	u64 epoch;
@@ -99,10 +110,12 @@ void hcomm_rxlane_put(struct hcomm_rxlane *lane);
 void hcomm_rxlane_accept(struct hcomm_rxlane *lane,
 			 const struct hcomm_rxlane_ops *ops, void *owner,
 			 u32 window, u32 window_max);
-void hcomm_rxlane_read(struct hcomm_rxlane *lane, u32 msg_len);
+void hcomm_rxlane_read(struct hcomm_rxlane *lane, u32 msg_len, u32 truesize);
 void hcomm_rxlane_detach(struct hcomm_rxlane *lane, int err);
 
 /* For session.c; its lock is held. */
+struct hcomm_rxlane *hcomm_rxlane_find(struct hcomm_session *s, u32 id);
+void hcomm_rxlane_forget(struct hcomm_session *s);
 void hcomm_rxlane_receive(struct hcomm_session *s,
 			  const struct hcomm_wire_data *d,
 			  const struct hcomm_payload *p);

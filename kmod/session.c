@@ -38,14 +38,25 @@ static void session_free(struct rcu_head *rcu)
 {
 	struct hcomm_session *s = container_of(rcu, struct hcomm_session, rcu);
 
-	/* A link may have put it back into its list meanwhile. */
-	hcomm_link_unready(&s->sender);
-	hcomm_timer_cancel(&s->hn->wheel, &s->timer);
 	hcomm_route_put(s->route);
 	xa_destroy(&s->txlanes);
 	xa_destroy(&s->rxlanes);
 	pr_debug("session %u destroyed\n", s->serial);
 	kfree(s);
+}
+
+/*
+ * A link that had it in hand when the last reference went may have put it back
+ * into its list, or set the timer. Nobody can any more; but whoever found it
+ * there must be done before it is freed.
+ */
+static void session_gone(struct rcu_head *rcu)
+{
+	struct hcomm_session *s = container_of(rcu, struct hcomm_session, rcu);
+
+	hcomm_link_unready(&s->sender);
+	hcomm_timer_cancel(&s->hn->wheel, &s->timer);
+	call_rcu(&s->rcu, session_free);
 }
 
 void hcomm_session_hold(struct hcomm_session *s)
@@ -58,7 +69,7 @@ void hcomm_session_put(struct hcomm_session *s)
 	if (refcount_dec_and_test(&s->ref)) {
 		hcomm_link_unready(&s->sender);
 		hcomm_timer_cancel(&s->hn->wheel, &s->timer);
-		call_rcu(&s->rcu, session_free);
+		call_rcu(&s->rcu, session_gone);
 	}
 }
 
@@ -101,10 +112,11 @@ static struct hcomm_session *make(struct hcomm_net *hn, u32 node)
 	spin_lock_init(&s->lock);
 	INIT_LIST_HEAD(&s->sender.node);
 	hcomm_timer_init(&s->timer, session_timer);
+	s->inc = get_random_u64() | 1;
 	s->peer_credit = HCOMM_INITIAL_CREDIT;
 	xa_init(&s->txlanes);
 	xa_init(&s->rxlanes);
-	hcomm_ranges_init(&s->seen);
+	s->rx_next = 1;
 	INIT_LIST_HEAD(&s->ctl);
 	for (i = 0; i < __HCOMM_CLASS_MAX; i++)
 		INIT_LIST_HEAD(&s->ready[i]);
@@ -118,6 +130,38 @@ static void unmake(struct hcomm_session *s)
 	hcomm_route_put(s->route);
 	pr_debug("session %u destroyed\n", s->serial);
 	kfree(s);
+}
+
+/* Ends all lanes, both ways. */
+static void fail_lanes(struct hcomm_session *s, int err)
+{
+	struct hcomm_txlane *tx;
+	struct hcomm_rxlane *rx;
+	unsigned long id;
+
+	lockdep_assert_held(&s->lock);
+	xa_for_each(&s->txlanes, id, tx)
+		hcomm_txlane_fail(tx, err, tx->una);
+	xa_for_each(&s->rxlanes, id, rx)
+		if (!xa_is_value(rx))
+			hcomm_rxlane_fail(rx, err);
+	s->nr_notes = 0;
+}
+
+static void destroy(struct hcomm_session *s, int err)
+{
+	bool was;
+
+	spin_lock_bh(&s->lock);
+	was = s->dead;
+	s->dead = true;
+	fail_lanes(s, err);
+	spin_unlock_bh(&s->lock);
+	if (was)
+		return;
+	rhashtable_remove_fast(&s->hn->sessions, &s->hash, params);
+	atomic_dec(&s->hn->nr_sessions);
+	hcomm_session_put(s);
 }
 
 /**
@@ -152,38 +196,13 @@ struct hcomm_session *hcomm_session_get(struct hcomm_net *hn, u32 node)
 	}
 out:
 	rcu_read_unlock();
+	/* A route that went meanwhile has not seen the session. */
+	if (!IS_ERR(s) && hcomm_route_dead(s->route)) {
+		destroy(s, EHOSTUNREACH);
+		hcomm_session_put(s);
+		s = ERR_PTR(-EHOSTUNREACH);
+	}
 	return s;
-}
-
-/* Ends all lanes, both ways. */
-static void fail_lanes(struct hcomm_session *s, int err)
-{
-	struct hcomm_txlane *tx;
-	struct hcomm_rxlane *rx;
-	unsigned long id;
-
-	lockdep_assert_held(&s->lock);
-	xa_for_each(&s->txlanes, id, tx)
-		hcomm_txlane_fail(tx, err, tx->una);
-	xa_for_each(&s->rxlanes, id, rx)
-		hcomm_rxlane_fail(rx, err);
-	s->nr_notes = 0;
-}
-
-static void destroy(struct hcomm_session *s, int err)
-{
-	bool was;
-
-	spin_lock_bh(&s->lock);
-	was = s->dead;
-	s->dead = true;
-	fail_lanes(s, err);
-	spin_unlock_bh(&s->lock);
-	if (was)
-		return;
-	rhashtable_remove_fast(&s->hn->sessions, &s->hash, params);
-	atomic_dec(&s->hn->nr_sessions);
-	hcomm_session_put(s);
 }
 
 /* The last route to the node is gone. */
@@ -277,21 +296,17 @@ void hcomm_session_kick(struct hcomm_session *s)
 	rcu_read_unlock();
 }
 
-/* Finds out whether the peer is still the one it was. */
-void hcomm_session_poke(struct hcomm_session *s)
-{
-	spin_lock_bh(&s->lock);
-	want_hello(s);
-	spin_unlock_bh(&s->lock);
-	hcomm_session_kick(s);
-}
-
+/* The way changed; perhaps because the peer restarted: ask, somebody may wait. */
 void hcomm_session_route_changed(struct hcomm_net *hn, u32 node)
 {
 	struct hcomm_session *s = hcomm_session_find(hn, node);
 
 	if (!s)
 		return;
+	spin_lock_bh(&s->lock);
+	if (s->state == HCOMM_SESSION_OPEN)
+		want_hello(s);
+	spin_unlock_bh(&s->lock);
 	hcomm_session_kick(s);
 	hcomm_session_put(s);
 }
@@ -419,21 +434,21 @@ bool hcomm_session_fill(struct hcomm_link *link, struct hcomm_sender *sender,
 					       sender);
 	struct hcomm_wire_session h = {
 		.src = READ_ONCE(s->hn->conf.node), .dst = s->node,
-		.hop_limit = HCOMM_HOP_LIMIT, .src_inc = s->hn->incarnation,
+		.hop_limit = HCOMM_HOP_LIMIT, .src_inc = s->inc,
 	};
 	u32 len = HCOMM_WIRE_FRAME_LEN + HCOMM_WIRE_SESSION_LEN, room;
 	u64 now = ktime_get_ns();
 	bool more = false;
 	u8 *p;
 
-	/* It may have been moved to another link since it was queued. */
-	if (rcu_access_pointer(s->route->active) != link) {
-		hcomm_timer_by(&s->hn->wheel, &s->timer, now);
-		return false;
-	}
 	spin_lock(&s->lock);
 	if (s->dead || !refcount_inc_not_zero(&s->ref))
 		goto out;
+	/* It may have been moved to another link since it was queued. */
+	if (rcu_access_pointer(s->route->active) != link) {
+		hcomm_timer_by(&s->hn->wheel, &s->timer, now);
+		goto out_put;
+	}
 	p = hcomm_batch_head(b, len);
 	if (!p) {
 		more = true;
@@ -503,7 +518,7 @@ bool hcomm_session_train(struct hcomm_link *link, struct hcomm_sender *sender,
 					       sender);
 	struct hcomm_wire_session h = {
 		.src = READ_ONCE(s->hn->conf.node), .dst = s->node,
-		.hop_limit = HCOMM_HOP_LIMIT, .src_inc = s->hn->incarnation,
+		.hop_limit = HCOMM_HOP_LIMIT, .src_inc = s->inc,
 	};
 	struct hcomm_txlane *lane;
 	bool done = false;
@@ -591,7 +606,7 @@ static void item_lost(struct hcomm_session *s, const struct hcomm_sent_item *i)
 			break;
 		}
 		tx = xa_load(&s->txlanes, i->lane);
-		rx = xa_load(&s->rxlanes, i->lane);
+		rx = hcomm_rxlane_find(s, i->lane);
 		if (i->kind != HCOMM_FRAME_RESET && rx)
 			hcomm_rxlane_again(rx, i->kind);
 		if (i->kind == HCOMM_FRAME_RESET && tx) {
@@ -667,7 +682,7 @@ static void receive_hello_reply(struct hcomm_session *s,
 				const struct hcomm_wire_hello *f)
 {
 	if (!s->nonce || f->nonce != s->nonce ||
-	    h->dst_inc != s->hn->incarnation)
+	    h->dst_inc != s->inc)
 		return;
 	s->nonce = 0;
 	s->hello_wanted = false;
@@ -676,13 +691,31 @@ static void receive_hello_reply(struct hcomm_session *s,
 	if (s->remote_inc && s->remote_inc != h->src_inc) {
 		hcomm_count(s->hn, sessions_reset);
 		fail_lanes(s, ECONNRESET);
-		hcomm_ranges_init(&s->seen);
+		hcomm_rxlane_forget(s);
+		/* Numbers belong to the pair of incarnations. */
+		s->next_lane = 0;
 	}
 	s->remote_inc = h->src_inc;
 	s->peer_credit = f->credit;
 	s->state = HCOMM_SESSION_OPEN;
 	hcomm_count(s->hn, sessions_opened);
 	trace_hcomm_session_open(s);
+}
+
+/* What comes from the wire is not handed to user space as it is. */
+static bool known_code(u16 code)
+{
+	switch (code) {
+	case ECONNREFUSED:
+	case ECONNRESET:
+	case ETIMEDOUT:
+	case EHOSTUNREACH:
+	case ENETDOWN:
+	case EPROTO:
+		return true;
+	default:
+		return false;
+	}
 }
 
 static void receive_reset(struct hcomm_session *s,
@@ -696,7 +729,8 @@ static void receive_reset(struct hcomm_session *s,
 	}
 	tx = xa_load(&s->txlanes, r->lane);
 	if (tx)
-		hcomm_txlane_fail(tx, r->code ? r->code : ECONNRESET,
+		hcomm_txlane_fail(tx, known_code(r->code) ? r->code :
+							    ECONNRESET,
 				  max(tx->una, r->offset));
 	/* So that the peer may forget it. */
 	hcomm_session_note(s, HCOMM_FRAME_RESET, r->lane, false, r->code);
@@ -743,7 +777,7 @@ static void receive_frames(struct hcomm_session *s, struct hcomm_packet *pkt,
 	while ((err = hcomm_wire_next(pkt, &f)) > 0) {
 		bool known = s->state == HCOMM_SESSION_OPEN &&
 			     h->src_inc == s->remote_inc &&
-			     h->dst_inc == s->hn->incarnation;
+			     h->dst_inc == s->inc;
 
 		if (f.type == HCOMM_FRAME_HELLO) {
 			receive_hello(s, h, &f.hello);

@@ -57,7 +57,8 @@ struct hcomm_note {
  * @timer: hello, retransmission and timeout of lanes
  * @state: enum hcomm_session_state
  * @dead: taken out of the table
- * @remote_inc: incarnation of the remote node, 0: not known
+ * @inc: own incarnation: random, since lane numbers begin anew with a session
+ * @remote_inc: that of the peer's session, 0: not known
  * @nonce: of the last HELLO, 0: it was answered
  * @hello_at: when the last HELLO was sent
  * @hello_wanted: a HELLO is to be sent
@@ -66,11 +67,14 @@ struct hcomm_note {
  * @reply_inc: incarnation of who asked
  * @peer_credit: what a new lane may send at first
  * @txlanes: own lanes by number
- * @rxlanes: the peer's lanes by number
+ * @rxlanes: the peer's lanes by number; what is neither there nor above
+ *	@rx_next has been there
  * @nr_tx: lanes in @txlanes
  * @nr_rx: lanes in @rxlanes
  * @next_lane: number of the next own lane; never used again
- * @seen: numbers of the peer's lanes that were opened once
+ * @rx_next: above all numbers of the peer's lanes that were heard of
+ * @rx_floor: below this it is not known which were opened once
+ * @nr_holes: numbers in between that were not; values in @rxlanes
  * @ctl: lanes of the peer with an acknowledgement or credit to be sent
  * @ready: own lanes with data, by class
  * @note: what is to be said about lanes that are gone
@@ -89,6 +93,7 @@ struct hcomm_session {
 	struct hcomm_timer timer;
 	u8 state;
 	bool dead;
+	u64 inc;
 	u64 remote_inc;
 	u64 nonce;
 	u64 hello_at;
@@ -102,7 +107,9 @@ struct hcomm_session {
 	u32 nr_tx;
 	u32 nr_rx;
 	u32 next_lane;
-	struct hcomm_ranges seen;
+	u32 rx_next;
+	u32 rx_floor;
+	u32 nr_holes;
 	struct list_head ctl;
 	struct list_head ready[__HCOMM_CLASS_MAX];
 	struct hcomm_note note[HCOMM_SESSION_NOTES];
@@ -118,7 +125,6 @@ void hcomm_session_put(struct hcomm_session *s);
 u64 hcomm_session_rtt(struct hcomm_session *s);
 u32 hcomm_session_part(struct hcomm_session *s);
 void hcomm_session_kick(struct hcomm_session *s);
-void hcomm_session_poke(struct hcomm_session *s);
 bool hcomm_session_note(struct hcomm_session *s, u8 kind, u32 lane,
 			bool receiver, u16 code);
 void hcomm_session_flush(struct hcomm_net *hn);

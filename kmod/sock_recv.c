@@ -46,6 +46,14 @@ static void rdm_deliver(struct hcomm_rxlane *lane, struct hcomm_rxmsg *m)
 	hcomm_rxlane_put(lane);
 }
 
+/* Many senders may each have credit: together they may have too much. */
+static bool rdm_full(struct hcomm_rxlane *lane)
+{
+	struct hcomm_sock *hs = lane->owner;
+
+	return READ_ONCE(hs->rx_mem) > 2 * (u32)READ_ONCE(hs->sk.sk_rcvbuf);
+}
+
 static void rdm_reset(struct hcomm_rxlane *lane, int err)
 {
 	rdm_gone(lane);
@@ -53,7 +61,7 @@ static void rdm_reset(struct hcomm_rxlane *lane, int err)
 }
 
 const struct hcomm_rxlane_ops hcomm_sock_rdm_rx_ops = {
-	.deliver = rdm_deliver, .reset = rdm_reset,
+	.deliver = rdm_deliver, .full = rdm_full, .reset = rdm_reset,
 };
 
 /**
@@ -120,7 +128,7 @@ static struct hcomm_rxmsg *head(struct hcomm_sock *hs)
 static void consume(struct hcomm_sock *hs, struct hcomm_rxmsg *m)
 {
 	struct hcomm_rxlane *lane = m->lane;
-	u32 len = m->len;
+	u32 len = m->len, truesize = m->truesize;
 
 	spin_lock_bh(&hs->lock);
 	list_del(&m->list);
@@ -128,7 +136,7 @@ static void consume(struct hcomm_sock *hs, struct hcomm_rxmsg *m)
 	hs->rx_mem -= m->truesize;
 	spin_unlock_bh(&hs->lock);
 	hcomm_rxmsg_free(m);
-	hcomm_rxlane_read(lane, len);
+	hcomm_rxlane_read(lane, len, truesize);
 }
 
 /* 0: there is a message; 1: the end; else an error. */

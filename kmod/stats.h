@@ -22,6 +22,7 @@
 	X(rx_no_memory)		/* dropped for want of memory */	\
 	X(rx_no_lane)		/* a lane that is not open */		\
 	X(rx_over_credit)	/* beyond what was granted */		\
+	X(rx_full)		/* the reader has enough, or it is too small */ \
 	X(rx_refused)		/* a port where nobody listens */	\
 	X(rx_old_data)		/* a piece that was there already */	\
 	X(rx_backlog)		/* no room among the waiting connections */ \

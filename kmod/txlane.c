@@ -7,82 +7,12 @@
 #include "msg.h"
 #include "trace.h"
 
-static void lane_free(struct rcu_head *rcu)
-{
-	struct hcomm_txlane *lane = container_of(rcu, struct hcomm_txlane, rcu);
-
-	hcomm_session_put(lane->session);
-	kfree(lane);
-}
-
 void hcomm_txlane_put(struct hcomm_txlane *lane)
 {
-	if (refcount_dec_and_test(&lane->ref))
-		call_rcu(&lane->rcu, lane_free);
-}
-
-/**
- * hcomm_txlane_open_locked - make a lane to a port of the remote node
- * @s: session; its lock is held
- * @cfg: what it is
- * @gfp: how to allocate
- *
- * Return: the lane with a reference for the owner; -ENOBUFS if the session has
- * too many, -ENOMEM.
- */
-struct hcomm_txlane *
-hcomm_txlane_open_locked(struct hcomm_session *s,
-			 const struct hcomm_txlane_config *cfg, gfp_t gfp)
-{
-	struct hcomm_txlane *lane;
-	int err;
-
-	lockdep_assert_held(&s->lock);
-	if (s->dead)
-		return ERR_PTR(-EHOSTUNREACH);
-	if (s->nr_tx >= READ_ONCE(s->hn->conf.max_lanes))
-		return ERR_PTR(-ENOBUFS);
-	lane = kzalloc(sizeof(*lane), gfp);
-	if (!lane)
-		return ERR_PTR(-ENOMEM);
-	refcount_set(&lane->ref, 2);
-	lane->session = s;
-	lane->ops = cfg->ops;
-	lane->owner = cfg->owner;
-	INIT_LIST_HEAD(&lane->ready_node);
-	lane->open = true;
-	lane->id = ++s->next_lane;
-	lane->src_port = cfg->src_port;
-	lane->dst_port = cfg->dst_port;
-	lane->peer_lane = cfg->peer_lane;
-	lane->type = cfg->type;
-	lane->class = cfg->class;
-	lane->timeout_ms = cfg->timeout_ms;
-	lane->msgs = RB_ROOT;
-	hcomm_ranges_init(&lane->resend);
-	hcomm_ranges_init(&lane->sacked);
-	lane->credit = s->peer_credit;
-	lane->credit_msgs = HCOMM_INITIAL_MSGS;
-	err = xa_err(xa_store(&s->txlanes, lane->id, lane, GFP_ATOMIC));
-	if (err) {
-		kfree(lane);
-		return ERR_PTR(err);
-	}
-	s->nr_tx++;
-	hcomm_session_hold(s);
-	return lane;
-}
-
-struct hcomm_txlane *hcomm_txlane_open(struct hcomm_session *s,
-				       const struct hcomm_txlane_config *cfg,
-				       gfp_t gfp)
-{
-	struct hcomm_txlane *lane;
-
-	spin_lock_bh(&s->lock);
-	lane = hcomm_txlane_open_locked(s, cfg, GFP_ATOMIC | __GFP_ACCOUNT);
-	spin_unlock_bh(&s->lock);
-	return lane;
+	if (!refcount_dec_and_test(&lane->ref))
+		return;
+	hcomm_session_put(lane->session);
+	kfree_rcu(lane, rcu);
 }
 
 static void unready(struct hcomm_txlane *lane)
@@ -203,21 +133,14 @@ int hcomm_txlane_send(struct hcomm_txlane *lane, struct hcomm_msg *msg)
 	return err;
 }
 
-/**
- * hcomm_txlane_fail - give the lane up
- * @lane: lane; the session's lock is held
- * @err: positive errno for the owner
- * @delivered: messages that end at or below this offset did arrive
- */
-void hcomm_txlane_fail(struct hcomm_txlane *lane, int err, u64 delivered)
+/* Drops what the lane has and tells the owner; the lane stays. */
+static void give_up(struct hcomm_txlane *lane, int err, u64 delivered)
 {
 	const struct hcomm_txlane_ops *ops = lane->ops;
 	struct hcomm_msg *msg;
 	u32 lost = 0;
 
 	lockdep_assert_held(&lane->session->lock);
-	if (!lane->open)
-		return;
 	lane->err = err;
 	while ((msg = first_msg(lane))) {
 		if (msg->start + hcomm_wire_span(msg->len) > delivered &&
@@ -227,15 +150,132 @@ void hcomm_txlane_fail(struct hcomm_txlane *lane, int err, u64 delivered)
 	}
 	lane->una = lane->end;
 	lane->nxt = lane->end;
+	hcomm_ranges_init(&lane->resend);
 	hcomm_count_add(lane->session->hn, msgs_dropped, lost);
 	trace_hcomm_lane_failed(lane, err, lost);
-	/* The owner may drop its reference in here. */
-	refcount_inc(&lane->ref);
-	close_lane(lane);
 	lane->ops = NULL;
+	/* It drops its reference in here. */
 	if (ops)
 		ops->failed(lane, err, lost);
+}
+
+/**
+ * hcomm_txlane_fail - give the lane up
+ * @lane: lane; the session's lock is held
+ * @err: positive errno for the owner
+ * @delivered: messages that end at or below this offset did arrive
+ */
+void hcomm_txlane_fail(struct hcomm_txlane *lane, int err, u64 delivered)
+{
+	lockdep_assert_held(&lane->session->lock);
+	if (!lane->open)
+		return;
+	refcount_inc(&lane->ref);
+	close_lane(lane);
+	give_up(lane, err, delivered);
 	hcomm_txlane_put(lane);
+}
+
+/*
+ * A peer that may know the lane, and may be there again one day, must hear that
+ * nothing follows: the lane stays until it said so, or its place is needed.
+ */
+static void time_out(struct hcomm_txlane *lane, u64 now)
+{
+	if (lane->session->state != HCOMM_SESSION_OPEN) {
+		hcomm_txlane_fail(lane, ETIMEDOUT, lane->una);
+		return;
+	}
+	refcount_inc(&lane->ref);
+	give_up(lane, ETIMEDOUT, lane->una);
+	lane->reset = true;
+	lane->reset_sent = false;
+	lane->progress = now;
+	lane->rto_at = 0;
+	hcomm_txlane_ready(lane);
+	hcomm_txlane_put(lane);
+}
+
+/* Makes room for a lane where the last word of another was still unsaid. */
+static void drop_reset_lane(struct hcomm_session *s)
+{
+	struct hcomm_txlane *lane;
+	unsigned long id;
+
+	xa_for_each(&s->txlanes, id, lane) {
+		if (lane->reset && !lane->ops) {
+			close_lane(lane);
+			return;
+		}
+	}
+}
+
+/**
+ * hcomm_txlane_open_locked - make a lane to a port of the remote node
+ * @s: session; its lock is held
+ * @cfg: what it is
+ * @gfp: how to allocate
+ *
+ * Return: the lane with a reference for the owner; -ENOBUFS if the session has
+ * too many, -ENOMEM.
+ */
+struct hcomm_txlane *
+hcomm_txlane_open_locked(struct hcomm_session *s,
+			 const struct hcomm_txlane_config *cfg, gfp_t gfp)
+{
+	struct hcomm_txlane *lane;
+	int err;
+
+	lockdep_assert_held(&s->lock);
+	if (s->dead)
+		return ERR_PTR(-EHOSTUNREACH);
+	if (s->nr_tx >= READ_ONCE(s->hn->conf.max_lanes))
+		drop_reset_lane(s);
+	if (s->nr_tx >= READ_ONCE(s->hn->conf.max_lanes) ||
+	    s->next_lane == U32_MAX)
+		return ERR_PTR(-ENOBUFS);
+	lane = kzalloc(sizeof(*lane), gfp);
+	if (!lane)
+		return ERR_PTR(-ENOMEM);
+	refcount_set(&lane->ref, 2);
+	lane->session = s;
+	lane->ops = cfg->ops;
+	lane->owner = cfg->owner;
+	INIT_LIST_HEAD(&lane->ready_node);
+	lane->open = true;
+	lane->id = s->next_lane + 1;
+	lane->src_port = cfg->src_port;
+	lane->dst_port = cfg->dst_port;
+	lane->peer_lane = cfg->peer_lane;
+	lane->type = cfg->type;
+	lane->class = cfg->class;
+	lane->timeout_ms = cfg->timeout_ms;
+	lane->msgs = RB_ROOT;
+	hcomm_ranges_init(&lane->resend);
+	hcomm_ranges_init(&lane->sacked);
+	lane->credit = s->peer_credit;
+	lane->credit_msgs = HCOMM_INITIAL_MSGS;
+	err = xa_err(xa_store(&s->txlanes, lane->id, lane, GFP_ATOMIC));
+	if (err) {
+		kfree(lane);
+		return ERR_PTR(err);
+	}
+	s->next_lane++;
+	s->nr_tx++;
+	hcomm_session_hold(s);
+	return lane;
+}
+
+struct hcomm_txlane *hcomm_txlane_open(struct hcomm_session *s,
+				       const struct hcomm_txlane_config *cfg,
+				       gfp_t gfp)
+{
+	struct hcomm_txlane *lane;
+
+	spin_lock_bh(&s->lock);
+	lane = hcomm_txlane_open_locked(s, cfg, GFP_ATOMIC | __GFP_ACCOUNT);
+	spin_unlock_bh(&s->lock);
+	return lane;
 }
 
 /**
@@ -692,16 +732,19 @@ u64 hcomm_txlane_timer(struct hcomm_txlane *lane, u64 now, u64 rto)
 	lockdep_assert_held(&lane->session->lock);
 	if (!waits && lane->una == lane->end)
 		return 0;
-	/* Only a peer without room may let data wait for longer. */
-	if (!waits && lane->session->state == HCOMM_SESSION_OPEN &&
+	/*
+	 * Only a peer without room may let data wait for longer, and only while
+	 * there is somebody whose data it is.
+	 */
+	if (!waits && lane->ops && lane->session->state == HCOMM_SESSION_OPEN &&
 	    !has_work(lane)) {
 		lane->progress = now;
 		return now + (u64)lane->timeout_ms * NSEC_PER_MSEC;
 	}
-	if (deadline <= now) {
+	if (deadline <= now && !lane->reset) {
 		hcomm_count(lane->session->hn, lanes_timed_out);
-		hcomm_txlane_fail(lane, ETIMEDOUT, lane->una);
-		return 0;
+		time_out(lane, now);
+		return lane->open ? now + rto : 0;
 	}
 	if (!waits)
 		return deadline;
@@ -714,9 +757,11 @@ u64 hcomm_txlane_timer(struct hcomm_txlane *lane, u64 now, u64 rto)
 			lane->reset_sent = false;
 			hcomm_txlane_ready(lane);
 		} else {
+			/* The peer may have had to drop what it had early. */
+			hcomm_ranges_init(&lane->sacked);
 			hcomm_txlane_lost(lane, lane->una,
 					  HCOMM_SESSION_RESEND);
 		}
 	}
-	return min(lane->rto_at, deadline);
+	return lane->reset ? lane->rto_at : min(lane->rto_at, deadline);
 }

@@ -429,6 +429,19 @@ static void unpark(struct hcomm_link *link, struct build *st)
 		hcomm_link_ready(link, st->parked[i], st->parked[i]->class);
 }
 
+/* An event may have emptied the flight while the batch was built into it. */
+static bool still_usable(struct hcomm_link *link)
+{
+	LIST_HEAD(lost);
+
+	spin_lock(&link->lock);
+	if (!hcomm_link_usable(link))
+		hcomm_flight_abandon(link, &lost);
+	spin_unlock(&link->lock);
+	hcomm_flight_finish(NULL, &lost);
+	return hcomm_link_usable(link);
+}
+
 /* Sends one batch; true: there may be more. */
 static bool send_batch(struct hcomm_link *link)
 {
@@ -441,6 +454,8 @@ static bool send_batch(struct hcomm_link *link)
 	build_batch(link, b, &st, now);
 	want_ack_now(link, b, &st);
 	unpark(link, &st);
+	if (!still_usable(link))
+		return false;
 	if (b->nr_seg) {
 		trace_hcomm_link_send(link, b);
 		err = link->transport->send(link, b);
