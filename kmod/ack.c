@@ -65,34 +65,33 @@ static bool handle_frame(struct hcomm_link *link, struct hcomm_packet *pkt,
 			 struct hcomm_frame *f, struct sk_buff *skb, u32 len,
 			 bool tagged, u64 now)
 {
-	switch (f->type) {
-	case HCOMM_FRAME_BEAT:
-	case HCOMM_FRAME_BEAT_REPLY:
+	/* Heartbeats are what agrees on tags. */
+	if (f->type == HCOMM_FRAME_BEAT || f->type == HCOMM_FRAME_BEAT_REPLY) {
 		hcomm_beat_receive(link, &f->beat,
 				   f->type == HCOMM_FRAME_BEAT_REPLY, now);
 		return false;
+	}
+	if (!tagged) {
+		hcomm_count(link->hn, rx_bad_tag);
+		return false;
+	}
+	switch (f->type) {
 	case HCOMM_FRAME_LINK_ACK:
-		if (tagged)
-			receive_ack(link, f, now);
+		receive_ack(link, f, now);
 		return false;
 	case HCOMM_FRAME_PROBE:
-		if (tagged)
-			receive_probe(link, f, len);
+		receive_probe(link, f, len);
 		return false;
 	case HCOMM_FRAME_PROBE_REPLY:
-		if (tagged) {
-			spin_lock(&link->lock);
-			if (f->probe.id & HCOMM_PING_ID)
-				hcomm_ping_reply(link, f->probe.id, now);
-			else
-				hcomm_pmtu_reply(link, &f->probe, now);
-			spin_unlock(&link->lock);
-			hcomm_timer_by(&link->hn->wheel, &link->timer, now);
-		}
+		spin_lock(&link->lock);
+		if (f->probe.id & HCOMM_PING_ID)
+			hcomm_ping_reply(link, f->probe.id, now);
+		else
+			hcomm_pmtu_reply(link, &f->probe, now);
+		spin_unlock(&link->lock);
+		hcomm_timer_by(&link->hn->wheel, &link->timer, now);
 		return false;
 	case HCOMM_FRAME_SESSION:
-		if (!tagged)
-			return false;
 		hcomm_link_upper->receive(link, pkt, f, skb);
 		return true;
 	}
@@ -177,8 +176,6 @@ static u32 receive_run(struct hcomm_link *link, struct hcomm_packet *pkt,
 			done = 1;
 			goto out;
 		}
-	} else if (h->tag) {
-		hcomm_count(link->hn, rx_bad_tag);
 	}
 	while ((err = hcomm_wire_next(pkt, &f)) > 0) {
 		eliciting |= handle_frame(link, pkt, &f, skb, len, tagged, now);

@@ -34,6 +34,7 @@ address)
 	;;
 silence) netem loss 100% ;;
 loss) netem loss 5% ;;
+tenth) netem loss 0.1% ;;
 reorder) netem delay 2ms reorder 70% duplicate 5% ;;
 delay) netem delay 200ms ;;
 both)
