@@ -486,6 +486,95 @@ static void mutated(u32 *frames)
 	}
 }
 
+/* Packets that carry a message on, as they lie in a batch; returns how many. */
+static u32 train(u8 *to, u32 part, u32 msg_len, u32 off, u32 max, u32 *stride)
+{
+	struct hcomm_wire_link l = {
+		.flags = rnd_below(8), .tag = rnd(), .pn = rnd() >> 8,
+		.link = rnd(),
+	};
+	struct hcomm_wire_session s = { 1, 2, 3, rnd(), rnd() };
+	struct hcomm_wire_data d = {
+		.lane = 7, .msg_len = msg_len, .offset = off + (rnd() >> 4),
+		.msg_off = off, .len = part,
+	};
+	u32 n, len;
+	u8 *p = to;
+
+	for (n = 0; n < max && d.msg_off + part <= msg_len; n++) {
+		u8 *session = p + hcomm_wire_put_link(p, &l);
+		u8 *data = session + hcomm_wire_put_session(session, &s);
+
+		len = data + hcomm_wire_put_data(data, &d) + part - session;
+		hcomm_wire_session_done(session, len);
+		*stride = session + len - p;
+		p += *stride;
+		l.pn++;
+		d.offset += part;
+		d.msg_off += part;
+	}
+	return n;
+}
+
+static u32 found(const u8 *data, u32 len, u32 stride)
+{
+	struct frames_packet ctx = { data, len };
+	struct hcomm_packet p = {
+		.peek = frames_peek, .ctx = &ctx, .end = stride,
+	};
+	u32 n = hcomm_wire_run(&p, len / stride);
+
+	CHECK(p.run == n && p.stride == stride, "%u %u", n, p.run);
+	return n;
+}
+
+/*
+ * A run ends at the packet of which one bit of the headers is not what it must
+ * be, and nowhere else; what it covers decodes as one piece.
+ */
+static void runs(void)
+{
+	u32 part = 1 + rnd_below(200), msg_len = part * (1 + rnd_below(20)) +
+		   rnd_below(part), off = part * rnd_below(4);
+	u32 stride = 0, n, at, bit;
+	u8 *copy;
+
+	if (off + part > msg_len)
+		off = 0;
+	n = train(buf, part, msg_len, off, 16, &stride);
+	CHECK(stride == part + HCOMM_WIRE_PLAIN_LEN, "%u %u", stride, part);
+	/* Exactly as much memory, so that ASan sees every read. */
+	copy = malloc(n * stride);
+	memcpy(copy, buf, n * stride);
+	CHECK(found(copy, n * stride, stride) == n, "%u", n);
+	for (at = 1; at < n; at++) {
+		u32 byte = at * stride + rnd_below(HCOMM_WIRE_PLAIN_LEN);
+
+		bit = 1 << rnd_below(8);
+		copy[byte] ^= bit;
+		CHECK(found(copy, n * stride, stride) == at, "byte %u", byte);
+		copy[byte] ^= bit;
+		/* The payload is nobody's business here. */
+		byte = at * stride + HCOMM_WIRE_PLAIN_LEN + rnd_below(part);
+		copy[byte] ^= bit;
+		CHECK(found(copy, n * stride, stride) == n, "byte %u", byte);
+	}
+	free(copy);
+}
+
+/* A sender may claim a run beyond the end of its message. */
+static void run_beyond(void)
+{
+	u32 stride = 0, n = train(buf, 100, 1000, 0, 10, &stride), i;
+
+	/* msg_len is 818 now: eight whole parts. */
+	for (i = 0; i < n; i++)
+		memcpy(buf + i * stride + HCOMM_WIRE_PLAIN_LEN - 16,
+		       "\x32\x03\0\0", 4);
+	CHECK(found(buf, n * stride, stride) == 8, "%u",
+	      found(buf, n * stride, stride));
+}
+
 int main(int argc, char **argv)
 {
 	u32 i, frames = 0;
@@ -497,6 +586,9 @@ int main(int argc, char **argv)
 	unknown();
 	for (i = 0; i < 5000; i++)
 		round_trip();
+	for (i = 0; i < 5000; i++)
+		runs();
+	run_beyond();
 	for (i = 0; i < 2000; i++)
 		mutated(&frames);
 	CHECK(frames > 100000, "%u", frames);
