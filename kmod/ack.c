@@ -162,7 +162,7 @@ static u32 receive_run(struct hcomm_link *link, struct hcomm_packet *pkt,
 	bool tagged = h->tag && h->tag == READ_ONCE(link->tag);
 	bool eliciting = false;
 	struct hcomm_frame f;
-	u32 done = 1;
+	u32 done = 1, seen = 0, bit;
 	int err;
 
 	if (!tagged)
@@ -178,6 +178,13 @@ static u32 receive_run(struct hcomm_link *link, struct hcomm_packet *pkt,
 		}
 	}
 	while ((err = hcomm_wire_next(pkt, &f)) > 0) {
+		/* One of each: else a packet could ask for any number of replies. */
+		bit = 1u << (f.type & 31);
+		if (seen & bit) {
+			err = -EBADMSG;
+			break;
+		}
+		seen |= bit;
 		eliciting |= handle_frame(link, pkt, &f, skb, len, tagged, now);
 		/* Session frames are the session's; nothing follows them. */
 		if (f.type == HCOMM_FRAME_SESSION)
@@ -199,11 +206,12 @@ out:
  * @skb: one or more packets; the caller keeps it
  * @off: offset of the first
  * @seg: length of each but the last, not 0
+ * @tp: hcomm_link.tp of the links that they may belong to
  *
  * Context: softirq, under rcu_read_lock().
  */
 void hcomm_link_receive(struct hcomm_net *hn, struct hcomm_link_key *from,
-			struct sk_buff *skb, u32 off, u32 seg)
+			struct sk_buff *skb, u32 off, u32 seg, const void *tp)
 {
 	struct hcomm_link *link = NULL;
 	struct hcomm_wire_link h;
@@ -230,6 +238,9 @@ void hcomm_link_receive(struct hcomm_net *hn, struct hcomm_link_key *from,
 				hcomm_link_receive_done(link);
 			from->id = h.link;
 			link = hcomm_link_lookup(hn, from);
+			/* Of another transport, or by another way in. */
+			if (link && READ_ONCE(link->tp) != tp)
+				link = NULL;
 		}
 		if (!link) {
 			hcomm_count(hn, rx_unknown);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "batch.h"
 
-#include <linux/net.h>
+#include <linux/mm.h>
 #include <linux/percpu.h>
 #include <linux/slab.h>
 
@@ -42,7 +42,7 @@ void hcomm_batch_exit(void)
 	}
 }
 
-/* The batch of this CPU, empty. */
+/* The batch of this CPU, empty; hcomm_batch_end() when it was sent. */
 struct hcomm_batch *hcomm_batch_get(u8 class)
 {
 	struct hcomm_batch *b = *this_cpu_ptr(&batches);
@@ -123,12 +123,17 @@ void hcomm_batch_trim(struct hcomm_batch *b, u32 len)
 		b->nr_bv--;
 }
 
-/* Payload by reference; false if the packet or the batch is full. */
+/*
+ * Payload by reference; false if the packet or the batch is full. The message
+ * may be freed before the batch is sent: its pages stay until
+ * hcomm_batch_end().
+ */
 bool hcomm_batch_pages(struct hcomm_batch *b, struct page *page, u32 off,
 		       u32 len)
 {
 	if (len > b->room || b->nr_bv == HCOMM_BATCH_BV)
 		return false;
+	get_page(page);
 	bvec_set_page(&b->bv[b->nr_bv++], page, len, off);
 	b->open_len += len;
 	b->room -= len;
@@ -165,11 +170,25 @@ void hcomm_batch_drop(struct hcomm_batch *b)
 {
 	u32 i;
 
-	for (i = b->open_bv; i < b->nr_bv; i++)
-		if (b->bv[i].bv_page == virt_to_page(b->arena))
+	for (i = b->open_bv; i < b->nr_bv; i++) {
+		if (hcomm_batch_lasting(b, &b->bv[i]))
+			put_page(b->bv[i].bv_page);
+		else
 			b->used -= b->bv[i].bv_len;
+	}
 	b->nr_bv = b->open_bv;
 	b->room = 0;
+}
+
+/* It was sent, or will not be: nothing of it is needed any more. */
+void hcomm_batch_end(struct hcomm_batch *b)
+{
+	u32 i;
+
+	for (i = 0; i < b->nr_bv; i++)
+		if (hcomm_batch_lasting(b, &b->bv[i]))
+			put_page(b->bv[i].bv_page);
+	b->nr_bv = 0;
 }
 
 /* How many packets of @len bytes the batch still takes. */
@@ -221,11 +240,4 @@ u32 hcomm_batch_next(const struct hcomm_batch_iter *i)
 bool hcomm_batch_take(struct hcomm_batch_iter *i, void *to, u32 len)
 {
 	return copy_from_iter(to, len, &i->it) == len;
-}
-
-/* Whether a piece may be referred to after the batch was sent. */
-bool hcomm_batch_lasting(const struct hcomm_batch *b, const struct bio_vec *bv)
-{
-	return bv->bv_page != virt_to_page(b->arena) &&
-	       sendpage_ok(bv->bv_page);
 }

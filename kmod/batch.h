@@ -3,6 +3,7 @@
 #define HCOMM_BATCH_H
 
 #include <linux/bvec.h>
+#include <linux/mm.h>
 #include <linux/types.h>
 #include <linux/uio.h>
 
@@ -12,7 +13,7 @@ enum hcomm_batch_const {
 	HCOMM_BATCH_SEGS = 60,
 	HCOMM_BATCH_BYTES = 65000,	/* with headers below what IP carries */
 	HCOMM_BATCH_BV = 320,
-	HCOMM_BATCH_ARENA = 24576,
+	HCOMM_BATCH_ARENA = 65536,
 };
 
 /**
@@ -32,7 +33,7 @@ enum hcomm_batch_const {
  * @sent: what the packets carry
  * @sent_pn: the first packet number of each record
  * @bv: the packets one after the other: headers in @arena, pages of messages
- * @arena: headers
+ * @arena: headers and short messages
  *
  * One per CPU, used with bottom halves off.
  */
@@ -84,6 +85,7 @@ bool hcomm_batch_pages(struct hcomm_batch *b, struct page *page, u32 off,
 bool hcomm_batch_pad(struct hcomm_batch *b);
 void hcomm_batch_close(struct hcomm_batch *b);
 void hcomm_batch_drop(struct hcomm_batch *b);
+void hcomm_batch_end(struct hcomm_batch *b);
 u32 hcomm_batch_room(const struct hcomm_batch *b, u32 len);
 void hcomm_batch_add(struct hcomm_batch *b, u32 nr, u32 seg_len, u32 bytes);
 void hcomm_batch_note(struct hcomm_batch *b, struct hcomm_sent *sent, u64 pn);
@@ -92,6 +94,12 @@ void hcomm_batch_note(struct hcomm_batch *b, struct hcomm_sent *sent, u64 pn);
 void hcomm_batch_begin(const struct hcomm_batch *b, struct hcomm_batch_iter *i);
 u32 hcomm_batch_next(const struct hcomm_batch_iter *i);
 bool hcomm_batch_take(struct hcomm_batch_iter *i, void *to, u32 len);
-bool hcomm_batch_lasting(const struct hcomm_batch *b, const struct bio_vec *bv);
+
+/* Whether a piece stays as it is after the batch was sent, for who refers to it. */
+static inline bool hcomm_batch_lasting(const struct hcomm_batch *b,
+				       const struct bio_vec *bv)
+{
+	return bv->bv_page != virt_to_page(b->arena);
+}
 
 #endif /* HCOMM_BATCH_H */

@@ -44,6 +44,7 @@ void hcomm_beat_start(struct hcomm_link *link, u64 now)
 	link->backoff_ms = min(READ_ONCE(link->hn->conf.heartbeat_ms), 50u);
 	link->beat_at = now;
 	link->proof = now;
+	link->beats_open = 0;
 	memset(link->beats, 0, sizeof(link->beats));
 }
 
@@ -67,6 +68,7 @@ void hcomm_beat_proof(struct hcomm_link *link, u64 now)
 {
 	lockdep_assert_held(&link->lock);
 	link->proof = now;
+	link->beats_open = 0;
 }
 
 /* A heartbeat that was not answered in good time is a lost packet. */
@@ -155,6 +157,7 @@ u64 hcomm_beat_timer(struct hcomm_link *link, u64 now)
 		s->answered = false;
 		s->counted = false;
 		link->beat_next++;
+		link->beats_open++;
 		link->cnt.beats_sent++;
 		b.my_tag = link->my_tag;
 		b.your_tag = link->peer_tag;
@@ -165,7 +168,8 @@ u64 hcomm_beat_timer(struct hcomm_link *link, u64 now)
 	}
 	next = link->beat_at;
 	silence = hcomm_beat_silence(link);
-	if (hcomm_link_usable(link))
+	/* A host that stood still, or a new interval, is no silence of the peer. */
+	if (hcomm_link_usable(link) && link->beats_open >= misses(link))
 		next = min(next, silence);
 	else
 		silence = U64_MAX;

@@ -73,8 +73,13 @@ void hcomm_config_del_peer(struct hcomm_peer *peer)
 void hcomm_config_flush(struct hcomm_net *hn)
 {
 	struct hcomm_peer *peer, *next;
+	struct hcomm_link *link;
 
 	lockdep_assert_held(&hn->cfg_lock);
+	/* None goes on while the others are being waited for. */
+	list_for_each_entry(peer, &hn->peer_list, list)
+		list_for_each_entry(link, &peer->links, peer_node)
+			hcomm_link_end(link);
 	list_for_each_entry_safe(peer, next, &hn->peer_list, list)
 		hcomm_config_del_peer(peer);
 }

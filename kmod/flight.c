@@ -128,22 +128,37 @@ static bool grow(struct hcomm_flight *fl)
 	return true;
 }
 
-/* How many packets more may be out; there is a slot for one record. */
+static bool has_slot(struct hcomm_flight *fl, u32 limit)
+{
+	return fl->end - fl->first <= fl->mask ||
+	       (fl->mask + 1 < 4 * (u64)limit && grow(fl));
+}
+
+/*
+ * Whether one more record can be remembered. What is short and urgent passes by
+ * the window, but not by the memory for it.
+ */
+bool hcomm_flight_slot(struct hcomm_link *link)
+{
+	u32 limit = READ_ONCE(link->hn->conf.tx_queue);
+
+	lockdep_assert_held(&link->lock);
+	return link->flight.nr < 2 * limit && has_slot(&link->flight, limit);
+}
+
+/* How many packets with data more may be out. */
 u32 hcomm_flight_room(struct hcomm_link *link)
 {
 	struct hcomm_flight *fl = &link->flight;
 	u32 limit = READ_ONCE(link->hn->conf.tx_queue);
 
 	lockdep_assert_held(&link->lock);
-	if (fl->nr >= limit)
-		return 0;
-	if (fl->end - fl->first > fl->mask &&
-	    (fl->mask + 1 >= 4 * (u64)limit || !grow(fl)))
+	if (fl->nr >= limit || !has_slot(fl, limit))
 		return 0;
 	return limit - fl->nr;
 }
 
-/* Packets were sent; hcomm_flight_room() had a place for the record. */
+/* Packets were sent; hcomm_flight_slot() had a place for the record. */
 void hcomm_flight_add(struct hcomm_link *link, struct hcomm_sent *sent,
 		      u64 now)
 {
@@ -151,6 +166,7 @@ void hcomm_flight_add(struct hcomm_link *link, struct hcomm_sent *sent,
 	struct hcomm_flight_slot *slot = &fl->slot[fl->end++ & fl->mask];
 
 	lockdep_assert_held(&link->lock);
+	WARN_ON_ONCE(fl->end - fl->first > fl->mask + 1);
 	sent->time = now;
 	sent->left = packet_bits(sent, 0, U64_MAX);
 	slot->end = sent->pn + sent->nr;
@@ -275,7 +291,7 @@ static void detect(struct hcomm_link *link, u64 now, struct list_head *lost)
  * A packet that was declared lost came after all: it was overtaken, so that
  * more must overtake before the next one counts as lost.
  */
-static void spurious(struct hcomm_link *link, u64 start, u64 end, u64 now)
+static u64 spurious(struct hcomm_link *link, u64 start, u64 end, u64 now)
 {
 	struct hcomm_flight *fl = &link->flight;
 	struct hcomm_ranges *s = &fl->lost;
@@ -292,11 +308,12 @@ static void spurious(struct hcomm_link *link, u64 start, u64 end, u64 now)
 		}
 	}
 	if (!n)
-		return;
+		return 0;
 	hcomm_ranges_del_forget(s, start, end);
 	hcomm_loss_spurious(&link->loss, now, n);
 	hcomm_cc_spurious(&link->cc, n);
 	link->cnt.spurious_packets += n;
+	return n;
 }
 
 /* Packets of a slot arrived; returns how many. */
@@ -334,7 +351,7 @@ u32 hcomm_flight_ack(struct hcomm_link *link, const struct hcomm_wire_ack *a,
 {
 	struct hcomm_flight *fl = &link->flight;
 	bool limited = !hcomm_cc_may_send(&link->cc, link->cc.mss);
-	u64 largest = a->r[0].end, newest = 0, bits;
+	u64 largest = a->r[0].end, newest = 0, late = 0, bits;
 	u32 n = 0, k;
 	u16 i;
 
@@ -345,7 +362,7 @@ u32 hcomm_flight_ack(struct hcomm_link *link, const struct hcomm_wire_ack *a,
 	for (i = 0; i < a->nr; i++) {
 		const struct hcomm_wire_range *r = &a->r[i];
 
-		spurious(link, r->start, r->end, now);
+		late += spurious(link, r->start, r->end, now);
 		for (k = find_slot(fl, r->start); k != fl->end; k++) {
 			struct hcomm_flight_slot *s = &fl->slot[k & fl->mask];
 
@@ -362,7 +379,7 @@ u32 hcomm_flight_ack(struct hcomm_link *link, const struct hcomm_wire_ack *a,
 			n += acked_slot(link, s, bits, now, limited, acked);
 		}
 	}
-	if (!n)
+	if (!n && !late)
 		return 0;
 	if (largest > fl->largest)
 		fl->largest = largest;
@@ -373,7 +390,7 @@ u32 hcomm_flight_ack(struct hcomm_link *link, const struct hcomm_wire_ack *a,
 	advance(fl);
 	fl->ptos = 0;
 	link->pmtu.timeouts = 0;
-	if (!link->transport->reliable)
+	if (n && !link->transport->reliable)
 		hcomm_loss_acked(&link->loss, now, n);
 	hcomm_beat_proof(link, now);
 	detect(link, now, lost);
@@ -406,13 +423,16 @@ static void give_up(struct hcomm_link *link, struct hcomm_flight_slot *slot,
 
 /*
  * Nothing was heard for a probe timeout: the oldest two packets are sent
- * again as probes. They are not declared lost (RFC 9002 section 6.2).
+ * again as probes. The window stays (RFC 9002 section 6.2); for the verdict on
+ * the link they count as lost until it is known better, since otherwise one
+ * that passes nothing but heartbeats would never be left.
  */
 static void probe(struct hcomm_link *link, u64 now, struct list_head *lost)
 {
 	struct hcomm_flight *fl = &link->flight;
 	struct hcomm_flight_slot *slot;
 	u32 n, i;
+	u64 pn;
 
 	for (n = 0, i = fl->first; n < 2 && i != fl->end; ) {
 		slot = &fl->slot[i & fl->mask];
@@ -420,6 +440,9 @@ static void probe(struct hcomm_link *link, u64 now, struct list_head *lost)
 			i++;
 			continue;
 		}
+		pn = slot->sent->pn + __ffs64(slot->sent->left);
+		hcomm_ranges_add_forget(&fl->lost, pn, pn + 1);
+		hcomm_loss_lost(&link->loss, now, pn);
 		give_up(link, slot, slot->sent->left & -slot->sent->left, lost);
 		n++;
 	}

@@ -116,6 +116,7 @@ bool hcomm_sent_add(struct hcomm_sent *sent, u8 kind, u32 lane, u64 off,
 		    u32 len);
 
 u64 hcomm_flight_pns(struct hcomm_link *link, u32 nr);
+bool hcomm_flight_slot(struct hcomm_link *link);
 u32 hcomm_flight_room(struct hcomm_link *link);
 void hcomm_flight_add(struct hcomm_link *link, struct hcomm_sent *sent,
 		      u64 now);

@@ -109,6 +109,13 @@ static void probe_mtu(struct hcomm_link *link, u32 size, u32 id)
 	hcomm_link_send_control(link, HCOMM_FRAME_PROBE, &p, size);
 }
 
+/* The end of duplicate address detection, for one, is told to nobody. */
+static void look_again(struct hcomm_link *link)
+{
+	if (!READ_ONCE(link->dev_ok) && READ_ONCE(link->admin_up))
+		hcomm_link_check_device(link);
+}
+
 /* All deadlines of a link in one place; each is looked at when it may be due. */
 void hcomm_link_timer(struct hcomm_timer *t)
 {
@@ -151,6 +158,7 @@ void hcomm_link_timer(struct hcomm_timer *t)
 	at = hcomm_beat_timer(link, now);
 	next = earlier(next, at);
 	check_loss(link, now);
+	look_again(link);
 	if (changed)
 		hcomm_link_upper->changed(link);
 	if (kick)
@@ -333,6 +341,13 @@ err_put:
 	return ERR_PTR(err);
 }
 
+/* Nothing is sent on the link any more. */
+void hcomm_link_end(struct hcomm_link *link)
+{
+	WRITE_ONCE(link->dead, true);
+	hcomm_link_event(link, HCOMM_LINK_EV_ADMIN_DOWN);
+}
+
 /* Takes the link out of everything; cfg_lock is held. */
 void hcomm_link_destroy(struct hcomm_link *link)
 {
@@ -340,8 +355,7 @@ void hcomm_link_destroy(struct hcomm_link *link)
 	LIST_HEAD(lost);
 
 	lockdep_assert_held(&hn->cfg_lock);
-	WRITE_ONCE(link->dead, true);
-	hcomm_link_event(link, HCOMM_LINK_EV_ADMIN_DOWN);
+	hcomm_link_end(link);
 	/* A link that was down already may still be a route's last choice. */
 	hcomm_link_upper->changed(link);
 	rhashtable_remove_fast(&hn->links, &link->node, params);
@@ -349,7 +363,7 @@ void hcomm_link_destroy(struct hcomm_link *link)
 	atomic_dec(&hn->nr_links);
 	link->transport->detach(link);
 	/* Whoever found it before is done after this. */
-	synchronize_rcu();
+	hcomm_link_wait(link);
 	hcomm_timer_cancel(&hn->wheel, &link->timer);
 	hcomm_link_ready_flush(link);
 	spin_lock_bh(&link->lock);

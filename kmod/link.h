@@ -146,6 +146,7 @@ struct hcomm_link {
 	u32 tag;
 	u64 peer_inc;
 	u64 proof;
+	u32 beats_open;	/* sent since @proof */
 	u64 last_rx;
 	u64 beat_at;
 	u64 beat_reply_at;
@@ -244,6 +245,7 @@ void hcomm_link_net_exit(struct hcomm_net *hn);
 struct hcomm_link *hcomm_link_create(struct hcomm_net *hn,
 				     struct hcomm_link_config *cfg,
 				     struct netlink_ext_ack *extack);
+void hcomm_link_end(struct hcomm_link *link);
 void hcomm_link_destroy(struct hcomm_link *link);
 void hcomm_link_put(struct hcomm_link *link);
 bool hcomm_link_get(struct hcomm_link *link);
@@ -268,6 +270,15 @@ static inline bool hcomm_link_usable(const struct hcomm_link *link)
 	       state == HCOMM_LINK_STATE_DEGRADED;
 }
 
+/* A grace period; a whole namespace with its links waits for many of them. */
+static inline void hcomm_link_wait(const struct hcomm_link *link)
+{
+	if (READ_ONCE(link->hn->dying))
+		synchronize_rcu_expedited();
+	else
+		synchronize_rcu();
+}
+
 /* beat.c: heartbeats */
 void hcomm_beat_start(struct hcomm_link *link, u64 now);
 u64 hcomm_beat_timer(struct hcomm_link *link, u64 now);
@@ -278,7 +289,7 @@ u64 hcomm_beat_silence(const struct hcomm_link *link);
 
 /* ack.c: arriving packets */
 void hcomm_link_receive(struct hcomm_net *hn, struct hcomm_link_key *from,
-			struct sk_buff *skb, u32 off, u32 seg);
+			struct sk_buff *skb, u32 off, u32 seg, const void *tp);
 void hcomm_link_receive_on(struct hcomm_link *link, struct sk_buff *skb,
 			   u32 off, u32 len);
 void hcomm_link_receive_done(struct hcomm_link *link);

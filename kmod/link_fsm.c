@@ -128,6 +128,10 @@ bool hcomm_link_event(struct hcomm_link *link, enum hcomm_link_event ev)
 	old = link->state;
 	new = link->dead && ev != HCOMM_LINK_EV_ADMIN_DOWN ? SAME :
 							     table[ev][old];
+	/* Whoever set it down, or took its device away, says when it goes on. */
+	if ((ev == HCOMM_LINK_EV_RETRY || ev == HCOMM_LINK_EV_START) &&
+	    !(READ_ONCE(link->admin_up) && READ_ONCE(link->dev_ok)))
+		new = SAME;
 	trace_hcomm_link_event(link, old, ev, new);
 	if (new == ILLEGAL)
 		hcomm_count(link->hn, illegal_events);
@@ -197,10 +201,14 @@ void hcomm_link_check_device(struct hcomm_link *link)
 	enum hcomm_link_event ev = device_state(link);
 
 	WRITE_ONCE(link->dev_ok, ev == HCOMM_LINK_EV_START);
-	if (ev != HCOMM_LINK_EV_START)
+	if (ev != HCOMM_LINK_EV_START) {
 		hcomm_link_event(link, ev);
-	else if (READ_ONCE(link->admin_up))
+		/* Not all that heals it is told: see look_again() in link.c. */
+		hcomm_timer_by(&link->hn->wheel, &link->timer,
+			       ktime_get_ns() + NSEC_PER_SEC);
+	} else if (READ_ONCE(link->admin_up)) {
 		hcomm_link_event(link, HCOMM_LINK_EV_START);
+	}
 }
 
 void hcomm_link_admin(struct hcomm_link *link, bool up)

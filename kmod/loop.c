@@ -66,7 +66,7 @@ static void detach(struct hcomm_link *link)
 	struct loop *l = link->tp;
 
 	/* Nobody sends any more: the link is down, and this waits for all. */
-	synchronize_rcu();
+	hcomm_link_wait(link);
 	tasklet_kill(&l->tasklet);
 	skb_queue_purge(&l->queue);
 	kfree(l);

@@ -253,6 +253,8 @@ void hcomm_msg_put_train(struct hcomm_msg *msg, u32 off, u32 len, u32 pad,
 		bv = &b->bv[b->nr_bv++];
 		n = min(frag_at(msg, at, bv), end - at);
 		bv->bv_len = n;
+		/* Until hcomm_batch_end(). */
+		get_page(bv->bv_page);
 	}
 }
 

@@ -110,16 +110,12 @@ void hcomm_pmtu_reply(struct hcomm_link *link, const struct hcomm_wire_probe *r,
 /* Full packets vanish while small ones pass: fall back, search again. */
 void hcomm_pmtu_black_hole(struct hcomm_link *link, u64 now)
 {
-	struct hcomm_pmtu *p = &link->pmtu;
-
 	lockdep_assert_held(&link->lock);
-	p->timeouts = 0;
+	link->pmtu.timeouts = 0;
 	if (link->mtu <= HCOMM_PMTU_BASE)
 		return;
-	p->bad = link->mtu;
-	p->good = HCOMM_PMTU_BASE;
-	set_mtu(link, p->good);
-	choose(link, now);
+	/* If it was none, a round trip brings the old size back. */
+	hcomm_pmtu_start(link, now);
 }
 
 /* The device itself refused a packet. */

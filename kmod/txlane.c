@@ -336,35 +336,39 @@ static struct hcomm_msg *find_msg(struct hcomm_txlane *lane, u64 off)
 	return NULL;
 }
 
-static bool put_payload(struct hcomm_batch *b, struct hcomm_msg *m, u32 off,
+/* A message that is not in pages of its own is copied: it may be freed soon. */
+static void put_payload(struct hcomm_batch *b, struct hcomm_msg *m, u32 off,
 			u32 len)
 {
 	struct bio_vec bv;
 	u32 n;
 
-	while (len) {
+	for (; len; off += n, len -= n) {
 		n = min(len, hcomm_msg_frag(m, off, &bv));
-		if (!n || !hcomm_batch_pages(b, bv.bv_page, bv.bv_offset, n))
-			return false;
-		off += n;
-		len -= n;
+		if (m->paged)
+			hcomm_batch_pages(b, bv.bv_page, bv.bv_offset, n);
+		else
+			memcpy(hcomm_batch_head(b, n), bvec_virt(&bv), n);
 	}
-	return true;
 }
 
-/* Fragments that a piece takes in the batch: pages and one for the header. */
-static u32 need_bv(struct hcomm_msg *m, u32 off, u32 len)
+/* Whether the batch has a place for a header and a piece. */
+static bool piece_fits(struct hcomm_batch *b, struct hcomm_msg *m, u32 head,
+		       u32 off, u32 len)
 {
 	struct bio_vec bv;
 	u32 n = 1, k;
 
+	if (!m->paged)
+		return b->nr_bv + 1 < HCOMM_BATCH_BV &&
+		       b->used + head + len <= HCOMM_BATCH_ARENA;
 	while (len) {
 		k = min(len, hcomm_msg_frag(m, off, &bv));
 		off += k;
 		len -= k;
 		n++;
 	}
-	return n;
+	return b->nr_bv + n <= HCOMM_BATCH_BV;
 }
 
 /*
@@ -402,7 +406,7 @@ static u32 put_piece(struct hcomm_txlane *lane, struct hcomm_batch *b,
 			return 0;
 		d.len = room;
 	}
-	if (b->nr_bv + need_bv(m, d.msg_off, d.len) > HCOMM_BATCH_BV)
+	if (!piece_fits(b, m, head, d.msg_off, d.len))
 		return 0;
 	span = hcomm_wire_span(d.len);
 	if (!hcomm_sent_add(sent, HCOMM_FRAME_DATA, lane->id, off, span))

@@ -68,7 +68,7 @@ static void receive(struct udp_sock_ref *us, struct sk_buff *skb)
 	from_skb(&key, skb);
 	hcomm_link_receive(us->hn, &key, skb, 0,
 			   skb_is_gso(skb) ? skb_shinfo(skb)->gso_size :
-					     skb->len);
+					     skb->len, us);
 	consume_skb(skb);
 }
 
@@ -209,7 +209,7 @@ static void detach(struct hcomm_link *link)
 	list_del(&us->list);
 	rcu_assign_sk_user_data(us->sock->sk, NULL);
 	/* Whoever sends or receives through it does so under RCU. */
-	synchronize_rcu();
+	hcomm_link_wait(link);
 	sock_release(us->sock);
 	kfree_rcu(us, rcu);
 }

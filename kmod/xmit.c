@@ -50,7 +50,10 @@ static bool take_ack(struct hcomm_link *link, struct hcomm_wire_ack *a, u64 now)
 		if (i && a->r[i - 1].start - a->r[i].end > U32_MAX)
 			a->nr = i;
 	}
-	a->delay = div_u64(now - link->rx_largest_at, NSEC_PER_USEC);
+	/* It may have arrived since @now was taken. */
+	a->delay = now > link->rx_largest_at ?
+		min_t(u64, div_u64(now - link->rx_largest_at, NSEC_PER_USEC),
+		      U32_MAX) : 0;
 	link->ack_wanted = false;
 	link->ack_now = false;
 	link->ack_at = 0;
@@ -217,7 +220,7 @@ static struct hcomm_sent *build_seg(struct hcomm_link *link,
 {
 	struct hcomm_wire_ack ack;
 	struct hcomm_sent *sent;
-	bool has_ack = false;
+	bool has_ack = false, slot;
 	u32 mtu = link->mtu;
 
 	if (b->nr_seg >= SEGS_WITHOUT_GSO && !link->gso_on)
@@ -232,6 +235,7 @@ static struct hcomm_sent *build_seg(struct hcomm_link *link,
 	*head = hcomm_batch_head(b, HCOMM_WIRE_LINK_LEN);
 	spin_lock(&link->lock);
 	st->blocked = !data_budget(link, mtu, now);
+	slot = hcomm_flight_slot(link);
 	if (!st->got_ack)
 		has_ack = take_ack(link, &ack, now);
 	spin_unlock(&link->lock);
@@ -239,7 +243,8 @@ static struct hcomm_sent *build_seg(struct hcomm_link *link,
 		put_ack(b, &ack);
 		st->got_ack = true;
 	}
-	fill_seg(link, b, st, sent, !st->blocked);
+	if (slot)
+		fill_seg(link, b, st, sent, !st->blocked);
 	if (sent->items || has_ack)
 		return sent;
 	hcomm_sent_free(sent);
@@ -454,11 +459,14 @@ static bool send_batch(struct hcomm_link *link)
 	build_batch(link, b, &st, now);
 	want_ack_now(link, b, &st);
 	unpark(link, &st);
-	if (!still_usable(link))
+	if (!still_usable(link)) {
+		hcomm_batch_end(b);
 		return false;
+	}
 	if (b->nr_seg) {
 		trace_hcomm_link_send(link, b);
 		err = link->transport->send(link, b);
+		hcomm_batch_end(b);
 		if (err) {
 			send_failed(link, b, err);
 			return false;
@@ -535,9 +543,13 @@ int hcomm_link_send_control(struct hcomm_link *link, u8 type, const void *frame,
 	u8 *head, *p;
 	bool tagged;
 	u64 pn = 0;
-	int err;
+	int err = -ENETDOWN;
 
 	local_bh_disable();
+	rcu_read_lock();
+	/* What it is sent through stays for a grace period after this is set. */
+	if (READ_ONCE(link->dead))
+		goto out;
 	b = hcomm_batch_get(HCOMM_CLASS_CONTROL);
 	len += type == HCOMM_FRAME_PROBE || type == HCOMM_FRAME_PROBE_REPLY ?
 		HCOMM_WIRE_PROBE_LEN : HCOMM_WIRE_BEAT_LEN;
@@ -567,6 +579,7 @@ int hcomm_link_send_control(struct hcomm_link *link, u8 type, const void *frame,
 	}
 	hcomm_batch_close(b);
 	err = link->transport->send(link, b);
+	hcomm_batch_end(b);
 	if (!err) {
 		spin_lock(&link->lock);
 		link->cnt.tx_packets++;
@@ -574,6 +587,8 @@ int hcomm_link_send_control(struct hcomm_link *link, u8 type, const void *frame,
 		spin_unlock(&link->lock);
 		hcomm_count(link->hn, tx_packets);
 	}
+out:
+	rcu_read_unlock();
 	local_bh_enable();
 	return err;
 }
