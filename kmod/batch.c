@@ -42,11 +42,17 @@ void hcomm_batch_exit(void)
 	}
 }
 
-/* The batch of this CPU, empty; hcomm_batch_end() when it was sent. */
+/*
+ * The batch of this CPU, empty; hcomm_batch_end() when it was sent. NULL: a
+ * redirecting device made a packet arrive inside the sending of another.
+ */
 struct hcomm_batch *hcomm_batch_get(u8 class)
 {
 	struct hcomm_batch *b = *this_cpu_ptr(&batches);
 
+	if (b->busy)
+		return NULL;
+	b->busy = true;
 	b->class = class;
 	b->short_end = false;
 	b->nr_seg = 0;
@@ -189,6 +195,7 @@ void hcomm_batch_end(struct hcomm_batch *b)
 		if (hcomm_batch_lasting(b, &b->bv[i]))
 			put_page(b->bv[i].bv_page);
 	b->nr_bv = 0;
+	b->busy = false;
 }
 
 /* How many packets of @len bytes the batch still takes. */

@@ -18,6 +18,7 @@ enum hcomm_batch_const {
 
 /**
  * struct hcomm_batch - packets that one call hands to a transport
+ * @busy: it is being built or sent
  * @class: enum hcomm_class of the most urgent content
  * @short_end: the last packet is shorter than the others: nothing may follow
  * @nr_seg: packets
@@ -38,6 +39,7 @@ enum hcomm_batch_const {
  * One per CPU, used with bottom halves off.
  */
 struct hcomm_batch {
+	bool busy;
 	u8 class;
 	bool short_end;
 	u16 nr_seg;

@@ -281,6 +281,7 @@ static void add_to_peer(struct hcomm_link *link)
 	list_for_each_entry(other, &link->peer->links, peer_node)
 		if (other->id < link->id)
 			at = &other->peer_node;
+	link->hn->cfg_gen++;
 	list_add_rcu(&link->peer_node, at);
 }
 
@@ -358,6 +359,7 @@ void hcomm_link_destroy(struct hcomm_link *link)
 	hcomm_link_end(link);
 	/* A link that was down already may still be a route's last choice. */
 	hcomm_link_upper->changed(link);
+	hn->cfg_gen++;
 	rhashtable_remove_fast(&hn->links, &link->node, params);
 	list_del_rcu(&link->peer_node);
 	atomic_dec(&hn->nr_links);

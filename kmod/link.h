@@ -195,8 +195,8 @@ struct hcomm_link {
  * @fill: put what the sender has into the packet that is being built; false:
  *	it has nothing (more) for this link now
  * @train: put the next packets of a message, @max at most, into the batch, note
- *	in @sent what they are, take their numbers and return true; @head has the
- *	link header and room for the others
+ *	in @sent what they are, take their numbers and return true; @sent->seg_len
+ *	is their length, @head has the link header and room for the others
  * @copied: @sent is a copy of another: take what it refers to once more
  * @lost: a packet is lost or was never sent
  * @done: @sent is not needed any more

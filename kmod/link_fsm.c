@@ -102,6 +102,7 @@ static void enter(struct hcomm_link *link, u8 old, u8 new, u64 now,
 			link->beat_at = now;
 			hcomm_loss_reset(&link->loss, now);
 			hcomm_pmtu_start(link, now);
+			link->flight.reorder = HCOMM_REORDER_MIN;
 		}
 		break;
 	case DEGRADED:

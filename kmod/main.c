@@ -165,12 +165,9 @@ static int __init hcomm_init(void)
 	err = hcomm_batch_init();
 	if (err)
 		goto err_flight;
-	err = register_pernet_subsys(&net_ops);
-	if (err)
-		goto err_xmit;
 	err = hcomm_socket_init();
 	if (err)
-		goto err_pernet;
+		goto err_batch;
 	err = hcomm_udp_init();
 	if (err)
 		goto err_socket;
@@ -180,9 +177,13 @@ static int __init hcomm_init(void)
 	err = hcomm_loop_init();
 	if (err)
 		goto err_tcp;
-	err = hcomm_link_init();
+	/* After what carries the links of a namespace. */
+	err = register_pernet_subsys(&net_ops);
 	if (err)
 		goto err_loop;
+	err = hcomm_link_init();
+	if (err)
+		goto err_pernet;
 	err = hcomm_netlink_init();
 	if (err)
 		goto err_link;
@@ -196,6 +197,8 @@ err_netlink:
 	hcomm_netlink_exit();
 err_link:
 	hcomm_link_exit();
+err_pernet:
+	unregister_pernet_subsys(&net_ops);
 err_loop:
 	hcomm_loop_exit();
 err_tcp:
@@ -204,14 +207,12 @@ err_udp:
 	hcomm_udp_exit();
 err_socket:
 	hcomm_socket_exit();
-err_pernet:
-	unregister_pernet_subsys(&net_ops);
-err_xmit:
+err_batch:
+	rcu_barrier();
 	hcomm_batch_exit();
 err_flight:
 	hcomm_flight_exit();
 err_msg:
-	rcu_barrier();
 	hcomm_msg_exit();
 	return err;
 }

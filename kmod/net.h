@@ -91,6 +91,7 @@ enum hcomm_limits {
  * @stats: counters
  * @nr_links: links in being
  * @nr_sessions: sessions in being
+ * @cfg_gen: changes with every peer, link and route; under @cfg_lock
  * @dying: the namespace goes; nothing new is made
  */
 struct hcomm_net {
@@ -113,6 +114,7 @@ struct hcomm_net {
 	atomic_t nr_links;
 	atomic_t nr_sessions;
 	atomic_t nr_peers;
+	u32 cfg_gen;
 	bool dying;
 };
 

@@ -92,8 +92,21 @@ static int reply_send(struct sk_buff *skb, void *head, int err,
 
 static void *dump_head(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
 {
-	return genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
-			   &family, NLM_F_MULTI, cmd);
+	void *head = genlmsg_put(skb, NETLINK_CB(cb->skb).portid,
+				 cb->nlh->nlmsg_seq, &family, NLM_F_MULTI, cmd);
+
+	/* Sockets come and go all the time; the rest is configuration. */
+	if (head && cmd != HCOMM_CMD_SOCKET_GET) {
+		cb->seq = hcomm_net(sock_net(skb->sk))->cfg_gen;
+		genl_dump_check_consistent(cb, head);
+	}
+	return head;
+}
+
+/* What does not fit even alone must not look like the end. */
+static int dump_end(struct sk_buff *skb, bool all)
+{
+	return skb->len || all ? skb->len : -EMSGSIZE;
 }
 
 /* Ends one object of a dump; false: it did not fit and comes next time. */
@@ -315,6 +328,7 @@ int hcomm_nl_peer_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	struct hcomm_net *hn = hcomm_net(sock_net(skb->sk));
 	struct hcomm_peer *peer;
 	long n = 0;
+	bool all = false;
 	void *head;
 
 	mutex_lock(&hn->cfg_lock);
@@ -324,11 +338,13 @@ int hcomm_nl_peer_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 		head = dump_head(skb, cb, HCOMM_CMD_PEER_GET);
 		if (!head || !dump_tail(skb, head,
 					hcomm_nl_put_peer(skb, peer)))
-			break;
+			goto out;
 		cb->args[0] = n;
 	}
+	all = true;
+out:
 	mutex_unlock(&hn->cfg_lock);
-	return skb->len;
+	return dump_end(skb, all);
 }
 
 /* link */
@@ -618,6 +634,7 @@ int hcomm_nl_link_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	struct hcomm_peer *peer;
 	struct hcomm_link *link;
 	long n = 0;
+	bool all = false;
 	void *head;
 
 	mutex_lock(&hn->cfg_lock);
@@ -631,9 +648,10 @@ int hcomm_nl_link_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 				goto out;
 			cb->args[0] = n;
 		}
+	all = true;
 out:
 	mutex_unlock(&hn->cfg_lock);
-	return skb->len;
+	return dump_end(skb, all);
 }
 
 /* route */
@@ -771,6 +789,7 @@ int hcomm_nl_route_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	struct hcomm_route *route;
 	struct hcomm_peer *peer;
 	long n = 0;
+	bool all = false;
 	void *head;
 
 	mutex_lock(&hn->cfg_lock);
@@ -782,12 +801,14 @@ int hcomm_nl_route_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 			head = dump_head(skb, cb, HCOMM_CMD_ROUTE_GET);
 			if (!head || !dump_tail(skb, head,
 						hcomm_nl_put_route(skb, route)))
-				break;
+				goto out;
 		}
 		cb->args[0] = n;
 	}
+	all = true;
+out:
 	mutex_unlock(&hn->cfg_lock);
-	return skb->len;
+	return dump_end(skb, all);
 }
 
 /* socket */
@@ -797,6 +818,7 @@ int hcomm_nl_socket_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	struct hcomm_net *hn = hcomm_net(sock_net(skb->sk));
 	struct hcomm_sock *hs;
 	long n = 0;
+	bool all = false;
 	void *head;
 
 	spin_lock_bh(&hn->socks_lock);
@@ -805,11 +827,13 @@ int hcomm_nl_socket_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 			continue;
 		head = dump_head(skb, cb, HCOMM_CMD_SOCKET_GET);
 		if (!head || !dump_tail(skb, head, hcomm_nl_put_socket(skb, hs)))
-			break;
+			goto out;
 		cb->args[0] = n;
 	}
+	all = true;
+out:
 	spin_unlock_bh(&hn->socks_lock);
-	return skb->len;
+	return dump_end(skb, all);
 }
 
 /* ping */

@@ -62,11 +62,6 @@ static struct netlink_range_validation range_0_65535 = {
 	.max = 65535U,
 };
 
-static struct netlink_range_validation range_1_60000 = {
-	.min = 1,
-	.max = 60000U,
-};
-
 static const struct nla_policy system_set_policy[] = {
 	[HCOMM_A_SYSTEM_NODE] = NLA_POLICY_MIN(NLA_U32, 1),
 	[HCOMM_A_SYSTEM_HEARTBEAT_INTV] =
@@ -190,7 +185,7 @@ static const struct nla_policy ping_policy[] = {
 	[HCOMM_A_PING_NODE] = NLA_POLICY_MIN(NLA_U32, 1),
 	[HCOMM_A_PING_LINK] = NLA_POLICY_FULL_RANGE(NLA_U32, &range_1_65535),
 	[HCOMM_A_PING_SIZE] = NLA_POLICY_MAX(NLA_U32, 1024),
-	[HCOMM_A_PING_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &range_1_60000),
+	[HCOMM_A_PING_TIMEOUT] = NLA_POLICY_RANGE(NLA_U32, 1, 5000),
 };
 
 const struct genl_ops hcomm_nl_ops[16] = {

@@ -97,6 +97,7 @@ struct hcomm_peer *hcomm_peer_create(struct hcomm_net *hn, u32 node,
 		kfree(peer);
 		return ERR_PTR(err);
 	}
+	hn->cfg_gen++;
 	list_add_tail_rcu(&peer->list, &hn->peer_list);
 	atomic_inc(&hn->nr_peers);
 	pr_debug("peer %u created: node %u\n", peer->serial, node);
@@ -110,6 +111,7 @@ void hcomm_peer_destroy(struct hcomm_peer *peer)
 
 	lockdep_assert_held(&hn->cfg_lock);
 	WARN_ON(!list_empty(&peer->links));
+	hn->cfg_gen++;
 	rhashtable_remove_fast(&hn->peers, &peer->hash, params);
 	list_del_rcu(&peer->list);
 	atomic_dec(&hn->nr_peers);

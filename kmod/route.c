@@ -76,6 +76,7 @@ struct hcomm_route *hcomm_route_create(struct hcomm_net *hn, u32 node,
 		kfree(route);
 		return ERR_PTR(err);
 	}
+	hn->cfg_gen++;
 	hcomm_route_update(route, "created");
 	return route;
 }
@@ -99,6 +100,7 @@ void hcomm_route_destroy(struct hcomm_route *route)
 	struct hcomm_net *hn = route->hn;
 
 	lockdep_assert_held(&hn->cfg_lock);
+	hn->cfg_gen++;
 	rhashtable_remove_fast(&hn->routes, &route->hash, params);
 	spin_lock_bh(&hn->route_lock);
 	route->dead = true;

@@ -530,7 +530,7 @@ bool hcomm_session_train(struct hcomm_link *link, struct hcomm_sender *sender,
 							   first_ready(s);
 	if (!lane)
 		goto out;
-	sent->nr = hcomm_txlane_train_len(lane, link->mtu, max);
+	sent->nr = hcomm_txlane_train_len(lane, sent->seg_len, max);
 	if (!sent->nr || !refcount_inc_not_zero(&s->ref))
 		goto out;
 	/* The reference goes with the packets. */

@@ -122,6 +122,10 @@ static int set_options(struct socket *sock, int ifindex)
 	int err;
 
 	sk->sk_allocation = GFP_ATOMIC;
+#ifdef CONFIG_NET_RX_BUSY_POLL
+	/* It is read in softirq. */
+	sk->sk_ll_usec = 0;
+#endif
 	sk->sk_sndbuf = UDP_BUF;
 	sk->sk_rcvbuf = UDP_BUF;
 	sk->sk_bound_dev_if = ifindex;

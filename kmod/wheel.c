@@ -48,8 +48,12 @@ static void unlink_timer(struct hcomm_wheel *w, struct hcomm_timer *t)
 
 static void link_timer(struct hcomm_wheel *w, struct hcomm_timer *t, u64 at)
 {
-	u64 slot = max(slot_of(at), w->now);
+	u64 slot;
 
+	/* Else the wheel would have to turn through all the time without one. */
+	if (bitmap_empty(w->busy, HCOMM_WHEEL_SLOTS))
+		w->now = max(w->now, slot_of(ktime_get_ns()));
+	slot = max(slot_of(at), w->now);
 	t->expires = at;
 	t->slot = slot & (HCOMM_WHEEL_SLOTS - 1);
 	t->queued = true;

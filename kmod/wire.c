@@ -298,6 +298,7 @@ int hcomm_wire_next(struct hcomm_packet *pkt, struct hcomm_frame *f)
 
 	for (;;) {
 		u32 left = pkt->end - pkt->off, body, n;
+		u8 type, flags;
 		const u8 *p;
 		int err;
 
@@ -307,27 +308,30 @@ int hcomm_wire_next(struct hcomm_packet *pkt, struct hcomm_frame *f)
 		p = pkt->peek(pkt->ctx, pkt->off, n, buf);
 		if (!p)
 			return -EBADMSG;
-		if (p[0] == HCOMM_FRAME_PAD) {
+		/* Once: somebody may write to the packet meanwhile. */
+		type = p[0];
+		if (type == HCOMM_FRAME_PAD) {
 			pkt->off = pkt->end;
 			return 0;
 		}
 		if (n < HCOMM_WIRE_FRAME_LEN)
 			return -EBADMSG;
+		flags = p[1];
 		body = get16(p + 2);
 		if (body > left - HCOMM_WIRE_FRAME_LEN)
 			return -EBADMSG;
 		n = min_t(u32, body + HCOMM_WIRE_FRAME_LEN, sizeof(buf));
 		/* Only acknowledgements are long: do not copy payload. */
-		if (p[0] != HCOMM_FRAME_LINK_ACK &&
-		    p[0] != HCOMM_FRAME_LANE_ACK)
+		if (type != HCOMM_FRAME_LINK_ACK &&
+		    type != HCOMM_FRAME_LANE_ACK)
 			n = min_t(u32, n, 64);
 		p = pkt->peek(pkt->ctx, pkt->off, n, buf);
 		if (!p)
 			return -EBADMSG;
-		f->type = p[0];
+		f->type = type;
 		f->payload = pkt->off + HCOMM_WIRE_FRAME_LEN;
 		f->payload_len = body;
-		err = get_body(pkt, p + HCOMM_WIRE_FRAME_LEN, body, p[1], f);
+		err = get_body(pkt, p + HCOMM_WIRE_FRAME_LEN, body, flags, f);
 		pkt->off += HCOMM_WIRE_FRAME_LEN + body;
 		if (err == -EAGAIN)
 			continue;

@@ -36,8 +36,10 @@ static bool take_ack(struct hcomm_link *link, struct hcomm_wire_ack *a, u64 now)
 	u16 i;
 
 	lockdep_assert_held(&link->lock);
-	if (!link->ack_wanted || !s->nr)
+	if (!link->ack_wanted || !s->nr) {
+		link->ack_now = false;
 		return false;
+	}
 	a->nr = min_t(u16, s->nr, HCOMM_WIRE_ACK_RANGES);
 	for (i = 0; i < a->nr; i++) {
 		a->r[i].start = s->r[s->nr - 1 - i].start;
@@ -324,6 +326,7 @@ static bool build_train(struct hcomm_link *link, struct hcomm_batch *b,
 	if (!sent)
 		return false;
 	put_link_header(link, head, b->class, 0, true);
+	sent->seg_len = mtu;
 	if (!hcomm_link_upper->train(link, st->sender, b, sent, head, max,
 				     now)) {
 		hcomm_sent_free(sent);
@@ -409,18 +412,27 @@ static void send_failed(struct hcomm_link *link, struct hcomm_batch *b, int err)
 
 static void arm(struct hcomm_link *link)
 {
-	u64 at;
+	u64 at = U64_MAX;
 
 	spin_lock(&link->lock);
 	/* Early is fine: the timer finds out what is due. */
-	at = link->flight.last_sent +
-	     (u64)READ_ONCE(link->hn->conf.retry_ms) * NSEC_PER_MSEC;
+	if (link->flight.nr)
+		at = link->flight.last_sent +
+		     (u64)READ_ONCE(link->hn->conf.retry_ms) * NSEC_PER_MSEC;
 	if (link->flight.loss_at)
 		at = min(at, link->flight.loss_at);
 	if (link->pace_at)
 		at = min(at, link->pace_at);
 	spin_unlock(&link->lock);
-	hcomm_timer_by(&link->hn->wheel, &link->timer, at);
+	if (at != U64_MAX)
+		hcomm_timer_by(&link->hn->wheel, &link->timer, at);
+}
+
+/* Whoever was told of another link meanwhile waits there. */
+static void wait_again(struct hcomm_link *link, struct hcomm_sender *s)
+{
+	if (!READ_ONCE(s->link) && hcomm_link_usable(link))
+		hcomm_link_ready(link, s, s->class);
 }
 
 /* Those who still have something wait again. */
@@ -429,9 +441,9 @@ static void unpark(struct hcomm_link *link, struct build *st)
 	u32 i;
 
 	if (st->sender)
-		hcomm_link_ready(link, st->sender, st->sender->class);
+		wait_again(link, st->sender);
 	for (i = 0; i < st->nr_parked; i++)
-		hcomm_link_ready(link, st->parked[i], st->parked[i]->class);
+		wait_again(link, st->parked[i]);
 }
 
 /* An event may have emptied the flight while the batch was built into it. */
@@ -447,33 +459,42 @@ static bool still_usable(struct hcomm_link *link)
 	return hcomm_link_usable(link);
 }
 
+static bool hand_over(struct hcomm_link *link, struct hcomm_batch *b)
+{
+	int err;
+
+	if (!b->nr_seg)
+		return true;
+	trace_hcomm_link_send(link, b);
+	err = link->transport->send(link, b);
+	if (err)
+		send_failed(link, b, err);
+	return !err;
+}
+
 /* Sends one batch; true: there may be more. */
 static bool send_batch(struct hcomm_link *link)
 {
 	struct hcomm_batch *b = hcomm_batch_get(HCOMM_CLASS_BULK);
 	u64 now = ktime_get_ns();
 	struct build st = {};
-	int err;
+	bool sent;
 
 	lockdep_assert_held(&link->tx_lock);
+	if (!b) {
+		set_bit(0, &link->tx_again);
+		hcomm_timer_by(&link->hn->wheel, &link->timer, now);
+		return false;
+	}
 	build_batch(link, b, &st, now);
 	want_ack_now(link, b, &st);
 	unpark(link, &st);
-	if (!still_usable(link)) {
-		hcomm_batch_end(b);
-		return false;
-	}
-	if (b->nr_seg) {
-		trace_hcomm_link_send(link, b);
-		err = link->transport->send(link, b);
-		hcomm_batch_end(b);
-		if (err) {
-			send_failed(link, b, err);
-			return false;
-		}
-	}
-	arm(link);
-	return b->nr_seg && st.sender && !st.blocked;
+	sent = still_usable(link) && hand_over(link, b);
+	if (sent)
+		arm(link);
+	sent &= b->nr_seg && st.sender && !st.blocked;
+	hcomm_batch_end(b);
+	return sent;
 }
 
 /**
@@ -513,11 +534,11 @@ void hcomm_link_kick(struct hcomm_link *link)
 		} while (more && --rounds > 0);
 		spin_unlock_bh(&link->tx_lock);
 		if (rounds <= 0) {
-			hcomm_timer_by(&link->hn->wheel, &link->timer,
-				       ktime_get_ns());
 			spin_lock_bh(&link->lock);
 			link->pace_at = ktime_get_ns();
 			spin_unlock_bh(&link->lock);
+			hcomm_timer_by(&link->hn->wheel, &link->timer,
+				       ktime_get_ns());
 			break;
 		}
 		/* The lock is free before the flag is looked at again. */
@@ -551,6 +572,10 @@ int hcomm_link_send_control(struct hcomm_link *link, u8 type, const void *frame,
 	if (READ_ONCE(link->dead))
 		goto out;
 	b = hcomm_batch_get(HCOMM_CLASS_CONTROL);
+	if (!b) {
+		err = -EAGAIN;
+		goto out;
+	}
 	len += type == HCOMM_FRAME_PROBE || type == HCOMM_FRAME_PROBE_REPLY ?
 		HCOMM_WIRE_PROBE_LEN : HCOMM_WIRE_BEAT_LEN;
 	hcomm_batch_open(b, max(len, pad));

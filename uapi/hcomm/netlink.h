@@ -495,7 +495,7 @@ enum hcomm_a_socket {
  * @HCOMM_A_PING_LINK: id of the link, 1 to 65535; that of the route if not
  *	given (u32)
  * @HCOMM_A_PING_SIZE: bytes of padding, 0 to 1024 (u32)
- * @HCOMM_A_PING_TIMEOUT: ms to wait for the answer, 1 to 60000, default 1000
+ * @HCOMM_A_PING_TIMEOUT: ms to wait for the answer, 1 to 5000, default 1000
  *	(u32)
  * @HCOMM_A_PING_RTT_US: round trip in microseconds, read only (u32)
  */
