@@ -213,6 +213,47 @@ static int begin(struct hcomm_sock *hs, const struct sockaddr_hcomm *sa)
 	return PTR_ERR_OR_ZERO(lane);
 }
 
+/* Takes both lanes from a socket that closes. */
+static void drop_lanes(struct hcomm_sock *hs, bool abort, int err)
+{
+	struct hcomm_txlane *tx;
+	struct hcomm_rxlane *rx;
+
+	spin_lock_bh(&hs->lock);
+	tx = hs->tx;
+	rx = hs->rx;
+	if (tx)
+		refcount_inc(&tx->ref);
+	if (rx)
+		refcount_inc(&rx->ref);
+	spin_unlock_bh(&hs->lock);
+	if (tx)
+		hcomm_txlane_detach(tx, abort);
+	if (rx)
+		hcomm_rxlane_detach(rx, err);
+	/* If nobody failed them before, the references are still ours. */
+	spin_lock_bh(&hs->lock);
+	tx = hs->tx;
+	rx = hs->rx;
+	hs->tx = NULL;
+	hs->rx = NULL;
+	spin_unlock_bh(&hs->lock);
+	if (tx)
+		sock_put(&hs->sk);
+	if (rx)
+		sock_put(&hs->sk);
+}
+
+/* The socket can connect again, as if it never had. */
+static void start_anew(struct hcomm_sock *hs)
+{
+	drop_lanes(hs, true, ECONNRESET);
+	hcomm_sock_close_rx(hs);
+	WRITE_ONCE(hs->rx_eof, false);
+	WRITE_ONCE(hs->sk.sk_shutdown, 0);
+	hs->sk.sk_socket->state = SS_UNCONNECTED;
+}
+
 /* lock_sock() is held. */
 int hcomm_sock_connect(struct hcomm_sock *hs, const struct sockaddr_hcomm *sa,
 		       int flags)
@@ -238,7 +279,7 @@ int hcomm_sock_connect(struct hcomm_sock *hs, const struct sockaddr_hcomm *sa,
 	default:
 		if (sock->state == SS_CONNECTING) {
 			/* The result of an earlier call. */
-			sock->state = SS_UNCONNECTED;
+			start_anew(hs);
 			err = sock_error(sk);
 			return err ? err : -ECONNABORTED;
 		}
@@ -258,8 +299,7 @@ int hcomm_sock_connect(struct hcomm_sock *hs, const struct sockaddr_hcomm *sa,
 		sock->state = SS_CONNECTED;
 		return 0;
 	}
-	sock->state = SS_UNCONNECTED;
-	sk->sk_shutdown = 0;
+	start_anew(hs);
 	err = sock_error(sk);
 	return err ? err : -ECONNABORTED;
 }
@@ -414,37 +454,6 @@ int hcomm_sock_accept(struct hcomm_sock *hs, struct socket *newsock, int flags)
 	newsock->state = SS_CONNECTED;
 	release_sock(&c->sk);
 	return 0;
-}
-
-/* Takes both lanes from a socket that closes. */
-static void drop_lanes(struct hcomm_sock *hs, bool abort, int err)
-{
-	struct hcomm_txlane *tx;
-	struct hcomm_rxlane *rx;
-
-	spin_lock_bh(&hs->lock);
-	tx = hs->tx;
-	rx = hs->rx;
-	if (tx)
-		refcount_inc(&tx->ref);
-	if (rx)
-		refcount_inc(&rx->ref);
-	spin_unlock_bh(&hs->lock);
-	if (tx)
-		hcomm_txlane_detach(tx, abort);
-	if (rx)
-		hcomm_rxlane_detach(rx, err);
-	/* If nobody failed them before, the references are still ours. */
-	spin_lock_bh(&hs->lock);
-	tx = hs->tx;
-	rx = hs->rx;
-	hs->tx = NULL;
-	hs->rx = NULL;
-	spin_unlock_bh(&hs->lock);
-	if (tx)
-		sock_put(&hs->sk);
-	if (rx)
-		sock_put(&hs->sk);
 }
 
 static void close_child(struct hcomm_sock *c)
