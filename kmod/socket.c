@@ -238,9 +238,12 @@ static int socket_listen(struct socket *sock, int backlog)
 	if (sock->type == SOCK_RDM)
 		return -EOPNOTSUPP;
 	lock_sock(sk);
-	if (!hs->bound ||
+	if (sock->state != SS_UNCONNECTED ||
 	    (sk->sk_state != HCOMM_SS_CLOSED &&
 	     sk->sk_state != HCOMM_SS_LISTENING))
+		goto out;
+	err = hcomm_sock_autobind(hs);
+	if (err)
 		goto out;
 	WRITE_ONCE(hs->backlog, clamp(backlog, 1, HCOMM_MAX_BACKLOG));
 	sk->sk_max_ack_backlog = hs->backlog;
