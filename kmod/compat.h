@@ -27,6 +27,18 @@
 #define HCOMM_ACCEPT_FLAGS	accept_flags
 #endif
 
+/*
+ * What the kernel itself adds to the flags of sendmsg: for sendmmsg(), and for
+ * splice() and sendfile(), which were made of sendpage() before 6.5.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
+#define HCOMM_MSG_HINTS		(MSG_BATCH | MSG_SPLICE_PAGES)
+#define HCOMM_MSG_SENDPAGE_MORE	0
+#else
+#define HCOMM_MSG_HINTS		MSG_BATCH
+#define HCOMM_MSG_SENDPAGE_MORE	MSG_SENDPAGE_NOTLAST
+#endif
+
 static inline void hcomm_compat_hrtimer_setup(struct hrtimer *timer,
 					      enum hrtimer_restart (*fn)(struct hrtimer *),
 					      clockid_t clock,

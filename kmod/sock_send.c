@@ -4,6 +4,7 @@
 #include <linux/slab.h>
 #include <linux/uio.h>
 
+#include "compat.h"
 #include "msg.h"
 #include "session.h"
 #include "txlane.h"
@@ -375,13 +376,16 @@ static int send_all(struct hcomm_sock *hs, struct msghdr *m, size_t len,
 
 int hcomm_sock_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 {
-	const int known = MSG_DONTWAIT | MSG_NOSIGNAL | MSG_EOR |
-			  MSG_CMSG_COMPAT;
+	int known = MSG_DONTWAIT | MSG_NOSIGNAL | MSG_EOR | MSG_CMSG_COMPAT |
+		    HCOMM_MSG_HINTS;
 	struct hcomm_sock *hs = hcomm_sk(sock->sk);
 	struct sockaddr_hcomm sa = {};
 	struct sock *sk = sock->sk;
 	int err;
 
+	/* Whatever is sent goes at once; a message cannot be continued. */
+	if (sock->type == SOCK_STREAM)
+		known |= MSG_MORE | HCOMM_MSG_SENDPAGE_MORE;
 	if (msg->msg_flags & ~known)
 		return -EOPNOTSUPP;
 	if (msg->msg_controllen)
