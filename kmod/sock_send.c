@@ -363,6 +363,8 @@ static int send_all(struct hcomm_sock *hs, struct msghdr *m, size_t len,
 		hcomm_count(hs->hn, msgs_sent);
 		return len;
 	}
+	if (!len)
+		return pending_error(hs);
 	while (done < len) {
 		n = min_t(size_t, len - done, HCOMM_STREAM_PIECE);
 		err = send_one(hs, m, n, sa, &timeo);
@@ -427,7 +429,7 @@ int hcomm_sock_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		       sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT));
 	mutex_unlock(&hs->tx_mutex);
 out:
-	if (err == -EPIPE && sock->type == SOCK_STREAM &&
+	if (err == -EPIPE && sock->type != SOCK_RDM &&
 	    !(msg->msg_flags & MSG_NOSIGNAL))
 		send_sig(SIGPIPE, current, 0);
 	return err;
