@@ -53,8 +53,10 @@ struct hcomm_dest {
  * @hn: namespace
  * @all: in hcomm_net.socks
  * @lock: protects queues and lanes; see the lock order in net.h
- * @tx_mutex: one writer at a time, so that long streams stay whole
- * @rx_mutex: one reader at a time
+ * @tx_mutex: one writer at a time, except while it sleeps
+ * @rx_mutex: one reader at a time, except while it sleeps
+ * @tx_busy: SOCK_STREAM: a writer is in the middle; under @tx_mutex
+ * @tx_waiting: writers that wait for its end
  * @port: its port while @bound
  * @bound: it has @port
  * @local_port: own port; an accepted socket has that of its listener
@@ -94,6 +96,8 @@ struct hcomm_sock {
 	spinlock_t lock;	/* queues and lanes */
 	struct mutex tx_mutex;	/* one writer */
 	struct mutex rx_mutex;	/* one reader */
+	bool tx_busy;
+	u32 tx_waiting;
 	struct hcomm_port port;
 	bool bound;
 	u32 local_port;

@@ -139,7 +139,10 @@ static void consume(struct hcomm_sock *hs, struct hcomm_rxmsg *m)
 	hcomm_rxlane_read(lane, len, truesize);
 }
 
-/* 0: there is a message; 1: the end; else an error. */
+/*
+ * 0: there is a message; 1: the end; else an error. rx_mutex is held, but not
+ * while it sleeps: who does not want to wait must not wait for who does.
+ */
 static int wait_msg(struct hcomm_sock *hs, long *timeo)
 {
 	struct sock *sk = &hs->sk;
@@ -171,7 +174,9 @@ static int wait_msg(struct hcomm_sock *hs, long *timeo)
 		err = sock_intr_errno(*timeo);
 		if (signal_pending(current))
 			break;
+		mutex_unlock(&hs->rx_mutex);
 		*timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, *timeo);
+		mutex_lock(&hs->rx_mutex);
 	}
 	remove_wait_queue(sk_sleep(sk), &wait);
 	if (err == 1 && head(hs))

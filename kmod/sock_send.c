@@ -79,7 +79,10 @@ static int pending_error(struct hcomm_sock *hs)
 	return 0;
 }
 
-/* Waits until @cond or an error or a signal; 0: @cond holds. */
+/*
+ * Waits until @cond or an error or a signal; 0: @cond holds. tx_mutex is held,
+ * but not while it sleeps: others may send elsewhere, or must not wait.
+ */
 #define wait_for(hs, timeo, cond)					\
 ({									\
 	DEFINE_WAIT_FUNC(_wait, woken_wake_function);			\
@@ -97,8 +100,10 @@ static int pending_error(struct hcomm_sock *hs)
 		if (signal_pending(current))				\
 			break;						\
 		_err = 0;						\
+		mutex_unlock(&(hs)->tx_mutex);				\
 		*(timeo) = wait_woken(&_wait, TASK_INTERRUPTIBLE,	\
 				      *(timeo));			\
+		mutex_lock(&(hs)->tx_mutex);				\
 	}								\
 	remove_wait_queue(sk_sleep(&(hs)->sk), &_wait);			\
 	_err;								\
@@ -348,32 +353,46 @@ static int send_one(struct hcomm_sock *hs, struct msghdr *m, u32 len,
 	return err;
 }
 
-static int send_all(struct hcomm_sock *hs, struct msghdr *m, size_t len,
-		    const struct sockaddr_hcomm *sa, long timeo)
+static int send_whole(struct hcomm_sock *hs, struct msghdr *m, size_t len,
+		      const struct sockaddr_hcomm *sa, long timeo)
+{
+	int err = send_one(hs, m, len, sa, &timeo);
+
+	if (err)
+		return err;
+	hs->tx_msgs++;
+	hcomm_count(hs->hn, msgs_sent);
+	return len;
+}
+
+/* What one call sends stays whole: other writers wait until it is done. */
+static int send_stream(struct hcomm_sock *hs, struct msghdr *m, size_t len,
+		       long timeo)
 {
 	size_t done = 0;
-	u32 n;
 	int err;
+	u32 n;
 
-	if (hs->sk.sk_type != SOCK_STREAM) {
-		err = send_one(hs, m, len, sa, &timeo);
-		if (err)
-			return err;
-		hs->tx_msgs++;
-		hcomm_count(hs->hn, msgs_sent);
-		return len;
-	}
 	if (!len)
 		return pending_error(hs);
+	hs->tx_waiting++;
+	err = wait_for(hs, &timeo, !hs->tx_busy);
+	hs->tx_waiting--;
+	if (err)
+		return err;
+	hs->tx_busy = true;
 	while (done < len) {
 		n = min_t(size_t, len - done, HCOMM_STREAM_PIECE);
-		err = send_one(hs, m, n, sa, &timeo);
+		err = send_one(hs, m, n, NULL, &timeo);
 		if (err)
-			return done ? done : err;
+			break;
 		done += n;
 		hs->tx_msgs++;
 	}
-	return done;
+	hs->tx_busy = false;
+	if (hs->tx_waiting)
+		hcomm_sock_room(hs);
+	return done ? done : err;
 }
 
 int hcomm_sock_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
@@ -383,6 +402,7 @@ int hcomm_sock_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	struct hcomm_sock *hs = hcomm_sk(sock->sk);
 	struct sockaddr_hcomm sa = {};
 	struct sock *sk = sock->sk;
+	long timeo;
 	int err;
 
 	/* Whatever is sent goes at once; a message cannot be continued. */
@@ -419,14 +439,15 @@ int hcomm_sock_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 				-EPIPE : -ENOTCONN;
 		goto out;
 	}
+	timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
 	err = mutex_lock_interruptible(&hs->tx_mutex);
 	if (err) {
-		err = sock_intr_errno(sock_sndtimeo(sk, msg->msg_flags &
-						    MSG_DONTWAIT));
+		err = sock_intr_errno(timeo);
 		goto out;
 	}
-	err = send_all(hs, msg, len, &sa,
-		       sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT));
+	err = sock->type == SOCK_STREAM ?
+		send_stream(hs, msg, len, timeo) :
+		send_whole(hs, msg, len, &sa, timeo);
 	mutex_unlock(&hs->tx_mutex);
 out:
 	if (err == -EPIPE && sock->type != SOCK_RDM &&
