@@ -31,6 +31,8 @@ enum hcomm_sock_state {
 
 /**
  * struct hcomm_dest - where a SOCK_RDM socket sends to
+ * @ref: references: the socket's, and one for each message
+ * @wmem: memory of messages to it that are not acknowledged
  * @node_list: in hcomm_sock.dests
  * @hs: the socket
  * @lane: the lane to it, NULL when it failed
@@ -39,6 +41,8 @@ enum hcomm_sock_state {
  * @congested: a send failed with ENOBUFS; the next room is reported
  */
 struct hcomm_dest {
+	refcount_t ref;
+	atomic_t wmem;
 	struct hlist_node node_list;
 	struct hcomm_sock *hs;
 	struct hcomm_txlane *lane;

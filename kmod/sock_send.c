@@ -45,10 +45,14 @@ void hcomm_sock_room(struct hcomm_sock *hs)
 	rcu_read_unlock();
 }
 
-/* hcomm_msg.release: the message is acknowledged or given up. */
-static void msg_done(struct hcomm_msg *msg)
+static void dest_put(struct hcomm_dest *d)
 {
-	struct hcomm_sock *hs = msg->owner;
+	if (refcount_dec_and_test(&d->ref))
+		kfree(d);
+}
+
+static void give_back(struct hcomm_sock *hs, const struct hcomm_msg *msg)
+{
 	int limit = send_limit(hs), left;
 
 	atomic_sub(msg->len, &hs->wbytes);
@@ -59,10 +63,35 @@ static void msg_done(struct hcomm_msg *msg)
 	sock_put(&hs->sk);
 }
 
-static void own_msg(struct hcomm_sock *hs, struct hcomm_msg *msg)
+/* hcomm_msg.release: the message is acknowledged or given up. */
+static void msg_done(struct hcomm_msg *msg)
 {
-	msg->owner = hs;
-	msg->release = msg_done;
+	give_back(msg->owner, msg);
+}
+
+/* Likewise, of SOCK_RDM. */
+static void dest_msg_done(struct hcomm_msg *msg)
+{
+	struct hcomm_dest *d = msg->owner;
+
+	atomic_sub(msg->truesize, &d->wmem);
+	give_back(d->hs, msg);
+	dest_put(d);
+}
+
+/* @d: NULL: of a connection. */
+static void own_msg(struct hcomm_sock *hs, struct hcomm_dest *d,
+		    struct hcomm_msg *msg)
+{
+	if (d) {
+		refcount_inc(&d->ref);
+		atomic_add(msg->truesize, &d->wmem);
+		msg->owner = d;
+		msg->release = dest_msg_done;
+	} else {
+		msg->owner = hs;
+		msg->release = msg_done;
+	}
 	sock_hold(&hs->sk);
 	atomic_add(msg->truesize, &hs->wmem);
 	atomic_add(msg->len, &hs->wbytes);
@@ -132,7 +161,7 @@ static void dest_acked(struct hcomm_txlane *lane)
 
 	if (!READ_ONCE(d->congested))
 		return;
-	if (lane->end - lane->una < READ_ONCE(hs->sk.sk_sndbuf) / DEST_SHARE) {
+	if (atomic_read(&d->wmem) < READ_ONCE(hs->sk.sk_sndbuf) / DEST_SHARE) {
 		WRITE_ONCE(d->congested, false);
 		hcomm_sock_queue_error(hs, d->node, d->port, 0, 0);
 		hcomm_sock_room(hs);
@@ -209,6 +238,7 @@ static struct hcomm_txlane *dest_lane(struct hcomm_sock *hs, u32 node, u32 port,
 		d = kzalloc(sizeof(*d), GFP_KERNEL_ACCOUNT);
 		if (!d)
 			return ERR_PTR(-ENOMEM);
+		refcount_set(&d->ref, 1);
 		d->hs = hs;
 		d->node = node;
 		d->port = port;
@@ -220,13 +250,16 @@ static struct hcomm_txlane *dest_lane(struct hcomm_sock *hs, u32 node, u32 port,
 	return lane ? lane : open_dest(hs, d);
 }
 
-static bool dest_room(struct hcomm_sock *hs, struct hcomm_txlane *lane,
-		      u32 len)
+/* In memory, not in bytes: many small messages fill a buffer as well. */
+static bool dest_room(const struct hcomm_dest *d,
+		      const struct hcomm_txlane *lane,
+		      const struct hcomm_msg *msg)
 {
-	u64 queued = READ_ONCE(lane->end) - READ_ONCE(lane->una);
+	u32 queued = atomic_read(&d->wmem);
 
 	return !queued || READ_ONCE(lane->err) ||
-	       queued + len <= READ_ONCE(hs->sk.sk_sndbuf) / DEST_SHARE;
+	       queued + msg->truesize <=
+			READ_ONCE(d->hs->sk.sk_sndbuf) / DEST_SHARE;
 }
 
 static int send_rdm(struct hcomm_sock *hs, struct hcomm_msg *msg,
@@ -239,7 +272,7 @@ static int send_rdm(struct hcomm_sock *hs, struct hcomm_msg *msg,
 	lane = dest_lane(hs, sa->shc_node, sa->shc_port, &d);
 	if (IS_ERR(lane))
 		return PTR_ERR(lane);
-	err = wait_for(hs, timeo, dest_room(hs, lane, msg->len));
+	err = wait_for(hs, timeo, dest_room(d, lane, msg));
 	if (err == -EAGAIN) {
 		err = -ENOBUFS;
 		WRITE_ONCE(d->congested, true);
@@ -247,13 +280,13 @@ static int send_rdm(struct hcomm_sock *hs, struct hcomm_msg *msg,
 			       d->port, d->node);
 		/* It may have emptied before it could see the flag. */
 		smp_mb();
-		if (dest_room(hs, lane, msg->len)) {
+		if (dest_room(d, lane, msg)) {
 			WRITE_ONCE(d->congested, false);
 			err = 0;
 		}
 	}
 	if (!err) {
-		own_msg(hs, msg);
+		own_msg(hs, d, msg);
 		err = hcomm_txlane_send(lane, msg);
 	}
 	hcomm_txlane_put(lane);
@@ -272,7 +305,7 @@ static int send_connected(struct hcomm_sock *hs, struct hcomm_msg *msg)
 	spin_unlock_bh(&hs->lock);
 	if (!lane)
 		return -EPIPE;
-	own_msg(hs, msg);
+	own_msg(hs, NULL, msg);
 	err = hcomm_txlane_send(lane, msg);
 	hcomm_txlane_put(lane);
 	return err;
@@ -498,7 +531,7 @@ void hcomm_sock_close_dests(struct hcomm_sock *hs)
 			if (lane)
 				hcomm_txlane_detach(lane, false);
 			hlist_del(&d->node_list);
-			kfree(d);
+			dest_put(d);
 		}
 	}
 }
