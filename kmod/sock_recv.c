@@ -307,8 +307,6 @@ int hcomm_sock_recvmsg(struct socket *sock, struct msghdr *msg, size_t len,
 		return -EOPNOTSUPP;
 	if (flags & MSG_ERRQUEUE)
 		return recv_error(sk, msg, len);
-	if (READ_ONCE(sk->sk_state) == HCOMM_SS_LISTENING)
-		return -EINVAL;
 	timeo = sock_rcvtimeo(sk, flags & MSG_DONTWAIT);
 	err = mutex_lock_interruptible(&hs->rx_mutex);
 	if (err)
