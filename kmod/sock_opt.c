@@ -4,7 +4,7 @@
 static int set_timeout(struct hcomm_sock *hs, u32 val)
 {
 	if (!val || val > 3600000)
-		return -ERANGE;
+		return -EINVAL;
 	WRITE_ONCE(hs->timeout_ms, val);
 	return 0;
 }
@@ -12,7 +12,7 @@ static int set_timeout(struct hcomm_sock *hs, u32 val)
 static int set_class(struct hcomm_sock *hs, u32 val)
 {
 	if (val <= HCOMM_CLASS_CONTROL || val >= __HCOMM_CLASS_MAX)
-		return -ERANGE;
+		return -EINVAL;
 	WRITE_ONCE(hs->class, val);
 	return 0;
 }
@@ -22,7 +22,7 @@ static int set_recverr(struct hcomm_sock *hs, u32 val)
 	if (hs->sk.sk_type != SOCK_RDM)
 		return -EOPNOTSUPP;
 	if (val > 1)
-		return -ERANGE;
+		return -EINVAL;
 	WRITE_ONCE(hs->recverr, val);
 	return 0;
 }
@@ -36,7 +36,7 @@ int hcomm_sock_setsockopt(struct socket *sock, int level, int name,
 	if (level != SOL_HCOMM)
 		return -ENOPROTOOPT;
 	if (name == HCOMM_MAX_MSG || name == HCOMM_LAST_ERROR)
-		return -EOPNOTSUPP;
+		return -ENOPROTOOPT;
 	if (len != sizeof(val))
 		return -EINVAL;
 	if (copy_from_sockptr(&val, optval, sizeof(val)))
@@ -97,6 +97,8 @@ int hcomm_sock_getsockopt(struct socket *sock, int level, int name,
 		val = READ_ONCE(hs->class);
 		break;
 	case HCOMM_RECVERR:
+		if (sock->type != SOCK_RDM)
+			return -EOPNOTSUPP;
 		val = READ_ONCE(hs->recverr);
 		break;
 	default:
