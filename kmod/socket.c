@@ -41,7 +41,8 @@ int hcomm_sock_check_addr(const void *addr, int len)
 {
 	const struct sockaddr_hcomm *sa = addr;
 
-	if (len < (int)sizeof(*sa))
+	/* A longer one would say something that is not understood here. */
+	if (len != sizeof(*sa))
 		return -EINVAL;
 	if (sa->shc_family != hcomm_family)
 		return -EAFNOSUPPORT;
