@@ -357,6 +357,9 @@ static int socket_ioctl(struct socket *sock, unsigned int cmd,
 	struct hcomm_sock *hs = hcomm_sk(sock->sk);
 	int val;
 
+	if ((cmd == SIOCINQ || cmd == SIOCOUTQ) &&
+	    READ_ONCE(sock->sk->sk_state) == HCOMM_SS_LISTENING)
+		return -EINVAL;
 	switch (cmd) {
 	case SIOCINQ:
 		val = min_t(u32, READ_ONCE(hs->rx_bytes), INT_MAX);
