@@ -308,13 +308,14 @@ static __poll_t socket_poll(struct file *file, struct socket *sock,
 		return mask;
 	if (sock->type != SOCK_RDM && state == HCOMM_SS_CLOSED &&
 	    sock->state != SS_CONNECTED && !mask)
-		return EPOLLOUT | EPOLLHUP;
+		return EPOLLOUT | EPOLLWRNORM | EPOLLHUP;
 	if (!list_empty_careful(&hs->rxq) || shutdown & RCV_SHUTDOWN ||
 	    READ_ONCE(hs->rx_eof))
 		mask |= EPOLLIN | EPOLLRDNORM;
-	if (READ_ONCE(hs->rx_eof))
+	if (shutdown & RCV_SHUTDOWN || READ_ONCE(hs->rx_eof))
 		mask |= EPOLLRDHUP;
-	if (hcomm_sock_writable(hs)) {
+	/* Sending what may not be sent does not wait either. */
+	if (shutdown & SEND_SHUTDOWN || hcomm_sock_writable(hs)) {
 		mask |= EPOLLOUT | EPOLLWRNORM | EPOLLWRBAND;
 	} else {
 		set_bit(SOCK_NOSPACE, &sock->flags);
