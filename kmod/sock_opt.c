@@ -1,11 +1,50 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "sock.h"
 
+#include "session.h"
+#include "txlane.h"
+
+static void update_lane(struct hcomm_sock *hs, struct hcomm_txlane **p)
+{
+	struct hcomm_txlane *lane;
+
+	spin_lock_bh(&hs->lock);
+	lane = *p;
+	if (lane)
+		refcount_inc(&lane->ref);
+	spin_unlock_bh(&hs->lock);
+	if (!lane)
+		return;
+	spin_lock_bh(&lane->session->lock);
+	lane->timeout_ms = READ_ONCE(hs->timeout_ms);
+	lane->class = READ_ONCE(hs->class);
+	spin_unlock_bh(&lane->session->lock);
+	/* Something may be waiting already: the clock is looked at again. */
+	hcomm_session_poke(lane->session);
+	hcomm_txlane_put(lane);
+}
+
+/* What was set holds for the lanes that there are, too. */
+static void update_lanes(struct hcomm_sock *hs)
+{
+	struct hcomm_dest *d;
+	int i;
+
+	/* No destination is added meanwhile. */
+	mutex_lock(&hs->tx_mutex);
+	update_lane(hs, &hs->tx);
+	for (i = 0; hs->dests && i < HCOMM_DEST_BUCKETS; i++)
+		hlist_for_each_entry(d, &hs->dests[i], node_list)
+			update_lane(hs, &d->lane);
+	mutex_unlock(&hs->tx_mutex);
+}
+
 static int set_timeout(struct hcomm_sock *hs, u32 val)
 {
 	if (!val || val > 3600000)
 		return -EINVAL;
 	WRITE_ONCE(hs->timeout_ms, val);
+	update_lanes(hs);
 	return 0;
 }
 
@@ -14,6 +53,7 @@ static int set_class(struct hcomm_sock *hs, u32 val)
 	if (val <= HCOMM_CLASS_CONTROL || val >= __HCOMM_CLASS_MAX)
 		return -EINVAL;
 	WRITE_ONCE(hs->class, val);
+	update_lanes(hs);
 	return 0;
 }
 
