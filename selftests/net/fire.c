@@ -6,7 +6,6 @@
  *
  * The two nodes are network namespaces hn1 and hn2 of one guest.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
