@@ -685,6 +685,9 @@ void hcomm_rxlane_detach(struct hcomm_rxlane *lane, int err)
 	owned = lane->ops;
 	lane->ops = NULL;
 	lane->owner = NULL;
+	/* The sender must not believe that what came last was read. */
+	if (!err && lane->mem)
+		err = ECONNRESET;
 	if (lane->open && err && !lane->refused) {
 		lane->refused = err;
 		drop_pieces(lane);

@@ -296,6 +296,12 @@ void hcomm_session_kick(struct hcomm_session *s)
 	rcu_read_unlock();
 }
 
+/* A deadline of a lane may have come nearer. */
+void hcomm_session_look(struct hcomm_session *s)
+{
+	hcomm_timer_by(&s->hn->wheel, &s->timer, ktime_get_ns());
+}
+
 /* The way changed; perhaps because the peer restarted: ask, somebody may wait. */
 void hcomm_session_route_changed(struct hcomm_net *hn, u32 node)
 {

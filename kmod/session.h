@@ -125,6 +125,7 @@ void hcomm_session_put(struct hcomm_session *s);
 u64 hcomm_session_rtt(struct hcomm_session *s);
 u32 hcomm_session_part(struct hcomm_session *s);
 void hcomm_session_kick(struct hcomm_session *s);
+void hcomm_session_look(struct hcomm_session *s);
 bool hcomm_session_note(struct hcomm_session *s, u8 kind, u32 lane,
 			bool receiver, u16 code);
 void hcomm_session_flush(struct hcomm_net *hn);

@@ -20,7 +20,7 @@ static void update_lane(struct hcomm_sock *hs, struct hcomm_txlane **p)
 	lane->class = READ_ONCE(hs->class);
 	spin_unlock_bh(&lane->session->lock);
 	/* Something may be waiting already: the clock is looked at again. */
-	hcomm_session_poke(lane->session);
+	hcomm_session_look(lane->session);
 	hcomm_txlane_put(lane);
 }
 

@@ -141,9 +141,10 @@ static void consume(struct hcomm_sock *hs, struct hcomm_rxmsg *m)
 
 /*
  * 0: there is a message; 1: the end; else an error. rx_mutex is held, but not
- * while it sleeps: who does not want to wait must not wait for who does.
+ * while it sleeps: who does not want to wait must not wait for who does. @keep:
+ * something was received before, so that the error is for the next call.
  */
-static int wait_msg(struct hcomm_sock *hs, long *timeo)
+static int wait_msg(struct hcomm_sock *hs, bool keep, long *timeo)
 {
 	struct sock *sk = &hs->sk;
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
@@ -156,7 +157,7 @@ static int wait_msg(struct hcomm_sock *hs, long *timeo)
 		err = 0;
 		if (head(hs))
 			break;
-		err = sock_error(sk);
+		err = keep ? -READ_ONCE(sk->sk_err) : sock_error(sk);
 		if (err)
 			break;
 		err = 1;
@@ -204,7 +205,7 @@ static int recv_msg(struct hcomm_sock *hs, struct msghdr *msg, size_t len,
 	u32 n;
 	int err;
 
-	err = wait_msg(hs, &timeo);
+	err = wait_msg(hs, false, &timeo);
 	if (err)
 		return err == 1 ? 0 : err;
 	m = head(hs);
@@ -259,7 +260,7 @@ static int recv_stream(struct hcomm_sock *hs, struct msghdr *msg, size_t len,
 	if (!len)
 		return 0;
 	if (flags & MSG_PEEK) {
-		err = wait_msg(hs, &timeo);
+		err = wait_msg(hs, false, &timeo);
 		if (err)
 			return err == 1 ? 0 : err;
 		return peek_stream(hs, msg, len);
@@ -269,7 +270,7 @@ static int recv_stream(struct hcomm_sock *hs, struct msghdr *msg, size_t len,
 		if (!m) {
 			if (done >= want)
 				break;
-			err = wait_msg(hs, &timeo);
+			err = wait_msg(hs, done, &timeo);
 			if (err)
 				break;
 			continue;

@@ -9,7 +9,6 @@
 #include "session.h"
 #include "txlane.h"
 
-/* One destination may hold this part of the send buffer. */
 enum { DEST_SHARE = 4 };
 
 /* Memory that messages may take before writers wait. */
@@ -51,6 +50,12 @@ static void dest_put(struct hcomm_dest *d)
 		kfree(d);
 }
 
+/* One destination may hold this part of the send buffer. */
+static u32 dest_share(const struct hcomm_dest *d)
+{
+	return READ_ONCE(d->hs->sk.sk_sndbuf) / DEST_SHARE;
+}
+
 static void give_back(struct hcomm_sock *hs, const struct hcomm_msg *msg)
 {
 	int limit = send_limit(hs), left;
@@ -73,8 +78,11 @@ static void msg_done(struct hcomm_msg *msg)
 static void dest_msg_done(struct hcomm_msg *msg)
 {
 	struct hcomm_dest *d = msg->owner;
+	u32 left = atomic_sub_return(msg->truesize, &d->wmem);
 
-	atomic_sub(msg->truesize, &d->wmem);
+	/* Others may fill the buffer: who waits for this one must hear of it. */
+	if (left < dest_share(d))
+		hcomm_sock_room(d->hs);
 	give_back(d->hs, msg);
 	dest_put(d);
 }
@@ -97,9 +105,10 @@ static void own_msg(struct hcomm_sock *hs, struct hcomm_dest *d,
 	atomic_add(msg->len, &hs->wbytes);
 }
 
-static int pending_error(struct hcomm_sock *hs)
+/* What is not returned now is returned by the next call. */
+static int pending_error(struct hcomm_sock *hs, bool keep)
 {
-	int err = sock_error(&hs->sk);
+	int err = keep ? -READ_ONCE(hs->sk.sk_err) : sock_error(&hs->sk);
 
 	if (err)
 		return err;
@@ -112,14 +121,14 @@ static int pending_error(struct hcomm_sock *hs)
  * Waits until @cond or an error or a signal; 0: @cond holds. tx_mutex is held,
  * but not while it sleeps: others may send elsewhere, or must not wait.
  */
-#define wait_for(hs, timeo, cond)					\
+#define wait_for(hs, timeo, keep, cond)					\
 ({									\
 	DEFINE_WAIT_FUNC(_wait, woken_wake_function);			\
 	int _err = 0;							\
 									\
 	add_wait_queue(sk_sleep(&(hs)->sk), &_wait);			\
 	while (!(cond)) {						\
-		_err = pending_error(hs);				\
+		_err = pending_error(hs, keep);				\
 		if (_err)						\
 			break;						\
 		_err = -EAGAIN;						\
@@ -172,16 +181,24 @@ static void dest_failed(struct hcomm_txlane *lane, int err, u32 lost)
 {
 	struct hcomm_dest *d = lane->owner;
 	struct hcomm_sock *hs = d->hs;
+	u32 node = d->node, port = d->port;
+	bool tell;
 
 	spin_lock(&hs->lock);
+	/* A close does not wait for this once the destination has no lane. */
+	sock_hold(&hs->sk);
 	hs->drops += lost;
+	tell = lost || d->congested;
 	d->lane = NULL;
 	d->congested = false;
 	spin_unlock(&hs->lock);
-	hcomm_sock_queue_error(hs, d->node, d->port, err, lost);
+	/* That an idle destination went is no error of the sender. */
+	if (tell)
+		hcomm_sock_queue_error(hs, node, port, err, lost);
 	hcomm_sock_room(hs);
 	/* The reference of the destination. */
 	hcomm_txlane_put(lane);
+	sock_put(&hs->sk);
 }
 
 static const struct hcomm_txlane_ops dest_ops = {
@@ -220,7 +237,22 @@ static struct hcomm_txlane *open_dest(struct hcomm_sock *hs,
 	return lane;
 }
 
-/* The lane to a destination, with a reference; tx_mutex is held. */
+/* Destinations that failed are forgotten when others come. */
+static void prune(struct hcomm_sock *hs, struct hlist_head *head)
+{
+	struct hcomm_dest *d;
+	struct hlist_node *next;
+
+	lockdep_assert_held(&hs->lock);
+	hlist_for_each_entry_safe(d, next, head, node_list) {
+		if (!d->lane) {
+			hlist_del(&d->node_list);
+			dest_put(d);
+		}
+	}
+}
+
+/* The lane to a destination, and that, with references; tx_mutex is held. */
 static struct hcomm_txlane *dest_lane(struct hcomm_sock *hs, u32 node, u32 port,
 				      struct hcomm_dest **dest)
 {
@@ -229,6 +261,8 @@ static struct hcomm_txlane *dest_lane(struct hcomm_sock *hs, u32 node, u32 port,
 
 	spin_lock_bh(&hs->lock);
 	d = find_dest(hs, node, port);
+	if (d)
+		refcount_inc(&d->ref);
 	if (d && d->lane) {
 		lane = d->lane;
 		refcount_inc(&lane->ref);
@@ -238,16 +272,21 @@ static struct hcomm_txlane *dest_lane(struct hcomm_sock *hs, u32 node, u32 port,
 		d = kzalloc(sizeof(*d), GFP_KERNEL_ACCOUNT);
 		if (!d)
 			return ERR_PTR(-ENOMEM);
-		refcount_set(&d->ref, 1);
+		refcount_set(&d->ref, 2);
 		d->hs = hs;
 		d->node = node;
 		d->port = port;
 		spin_lock_bh(&hs->lock);
+		prune(hs, bucket(hs, node, port));
 		hlist_add_head(&d->node_list, bucket(hs, node, port));
 		spin_unlock_bh(&hs->lock);
 	}
+	if (!lane)
+		lane = open_dest(hs, d);
+	if (IS_ERR(lane))
+		dest_put(d);
 	*dest = d;
-	return lane ? lane : open_dest(hs, d);
+	return lane;
 }
 
 /* In memory, not in bytes: many small messages fill a buffer as well. */
@@ -258,8 +297,7 @@ static bool dest_room(const struct hcomm_dest *d,
 	u32 queued = atomic_read(&d->wmem);
 
 	return !queued || READ_ONCE(lane->err) ||
-	       queued + msg->truesize <=
-			READ_ONCE(d->hs->sk.sk_sndbuf) / DEST_SHARE;
+	       queued + msg->truesize <= dest_share(d);
 }
 
 static int send_rdm(struct hcomm_sock *hs, struct hcomm_msg *msg,
@@ -272,7 +310,7 @@ static int send_rdm(struct hcomm_sock *hs, struct hcomm_msg *msg,
 	lane = dest_lane(hs, sa->shc_node, sa->shc_port, &d);
 	if (IS_ERR(lane))
 		return PTR_ERR(lane);
-	err = wait_for(hs, timeo, dest_room(d, lane, msg));
+	err = wait_for(hs, timeo, false, dest_room(d, lane, msg));
 	if (err == -EAGAIN) {
 		err = -ENOBUFS;
 		WRITE_ONCE(d->congested, true);
@@ -290,10 +328,12 @@ static int send_rdm(struct hcomm_sock *hs, struct hcomm_msg *msg,
 		err = hcomm_txlane_send(lane, msg);
 	}
 	hcomm_txlane_put(lane);
+	dest_put(d);
 	return err;
 }
 
-static int send_connected(struct hcomm_sock *hs, struct hcomm_msg *msg)
+static int send_connected(struct hcomm_sock *hs, struct hcomm_msg *msg,
+			  bool keep)
 {
 	struct hcomm_txlane *lane;
 	int err;
@@ -304,7 +344,7 @@ static int send_connected(struct hcomm_sock *hs, struct hcomm_msg *msg)
 		refcount_inc(&lane->ref);
 	spin_unlock_bh(&hs->lock);
 	if (!lane)
-		return -EPIPE;
+		return pending_error(hs, keep) ? : -EPIPE;
 	own_msg(hs, NULL, msg);
 	err = hcomm_txlane_send(lane, msg);
 	hcomm_txlane_put(lane);
@@ -359,17 +399,20 @@ static u32 packet_part(struct hcomm_sock *hs, const struct sockaddr_hcomm *sa)
 	return part;
 }
 
-/* One message, or one piece of a stream. */
+/*
+ * One message, or one piece of a stream; @keep: something was sent before, and
+ * that is what the call returns.
+ */
 static int send_one(struct hcomm_sock *hs, struct msghdr *m, u32 len,
-		    const struct sockaddr_hcomm *sa, long *timeo)
+		    const struct sockaddr_hcomm *sa, bool keep, long *timeo)
 {
 	struct hcomm_msg *msg;
 	int err;
 
-	err = pending_error(hs);
+	err = pending_error(hs, keep);
 	if (err)
 		return err;
-	err = wait_for(hs, timeo, hcomm_sock_writable(hs));
+	err = wait_for(hs, timeo, keep, hcomm_sock_writable(hs));
 	if (err)
 		return err;
 	msg = hcomm_msg_alloc(len, HCOMM_KIND_DATA, packet_part(hs, sa),
@@ -380,7 +423,8 @@ static int send_one(struct hcomm_sock *hs, struct msghdr *m, u32 len,
 	err = hcomm_msg_fill(msg, &m->msg_iter);
 	if (!err)
 		err = hs->sk.sk_type == SOCK_RDM ?
-			send_rdm(hs, msg, sa, timeo) : send_connected(hs, msg);
+			send_rdm(hs, msg, sa, timeo) :
+			send_connected(hs, msg, keep);
 	if (err)
 		hcomm_msg_free(msg);
 	return err;
@@ -389,7 +433,7 @@ static int send_one(struct hcomm_sock *hs, struct msghdr *m, u32 len,
 static int send_whole(struct hcomm_sock *hs, struct msghdr *m, size_t len,
 		      const struct sockaddr_hcomm *sa, long timeo)
 {
-	int err = send_one(hs, m, len, sa, &timeo);
+	int err = send_one(hs, m, len, sa, false, &timeo);
 
 	if (err)
 		return err;
@@ -407,16 +451,16 @@ static int send_stream(struct hcomm_sock *hs, struct msghdr *m, size_t len,
 	u32 n;
 
 	if (!len)
-		return pending_error(hs);
+		return pending_error(hs, false);
 	hs->tx_waiting++;
-	err = wait_for(hs, &timeo, !hs->tx_busy);
+	err = wait_for(hs, &timeo, false, !hs->tx_busy);
 	hs->tx_waiting--;
 	if (err)
 		return err;
 	hs->tx_busy = true;
 	while (done < len) {
 		n = min_t(size_t, len - done, HCOMM_STREAM_PIECE);
-		err = send_one(hs, m, n, NULL, &timeo);
+		err = send_one(hs, m, n, NULL, done, &timeo);
 		if (err)
 			break;
 		done += n;
