@@ -1,8 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# fire_event.sh EVENT begin|end LINK: makes link LINK from node 1 to node 2 bad, and good again.
+# fire_event.sh EVENT begin|end [LINK]: makes link LINK from node 1 to node 2, or the one in use, bad, and good again.
 set -eu
-event=$1 what=$2 link=$3
+event=$1 what=$2 link=${3-}
+if [ -z "$link" ] && [ "$what" = begin ]; then
+	link=$(lab-exec 1 hcommctl route show | sed -n 's/^2: via peer 2 link \([0-9]*\).*/\1/p')
+	echo "${link:=1}" > /run/fire.link
+elif [ -z "$link" ]; then
+	link=$(cat /run/fire.link)
+fi
 dev=$(lab-dev 1 2 "$link")
 other=$(lab-dev 1 2 $((3 - link)))
 state=/run/fire.$link
