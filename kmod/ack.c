@@ -60,6 +60,20 @@ static void receive_probe(struct hcomm_link *link, struct hcomm_frame *f,
 	hcomm_link_send_control(link, HCOMM_FRAME_PROBE_REPLY, &p, 0);
 }
 
+/* The other end of another link of this peer is down. */
+static void receive_link_down(struct hcomm_link *link, u32 id)
+{
+	struct hcomm_link *other;
+
+	list_for_each_entry_rcu(other, &link->peer->links, peer_node) {
+		if (other->id != id || other == link)
+			continue;
+		if (hcomm_link_event(other, HCOMM_LINK_EV_PEER_DOWN))
+			hcomm_link_event(other, HCOMM_LINK_EV_RETRY);
+		return;
+	}
+}
+
 /* True: the packet wants to be acknowledged. */
 static bool handle_frame(struct hcomm_link *link, struct hcomm_packet *pkt,
 			 struct hcomm_frame *f, struct sk_buff *skb, u32 len,
@@ -90,6 +104,9 @@ static bool handle_frame(struct hcomm_link *link, struct hcomm_packet *pkt,
 			hcomm_pmtu_reply(link, &f->probe, now);
 		spin_unlock(&link->lock);
 		hcomm_timer_by(&link->hn->wheel, &link->timer, now);
+		return false;
+	case HCOMM_FRAME_LINK_DOWN:
+		receive_link_down(link, f->probe.id);
 		return false;
 	case HCOMM_FRAME_SESSION:
 		hcomm_link_upper->receive(link, pkt, f, skb);

@@ -48,6 +48,7 @@ enum hcomm_link_event {
 	HCOMM_LINK_EV_LOSSY,
 	HCOMM_LINK_EV_CLEAN,
 	HCOMM_LINK_EV_CONN_LOST,
+	HCOMM_LINK_EV_PEER_DOWN,	/* said over another link */
 	__HCOMM_LINK_EV_MAX,
 };
 

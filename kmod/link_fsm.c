@@ -7,6 +7,7 @@
 
 #include "peer.h"
 #include "trace.h"
+#include "wire.h"
 
 enum {
 	DOWN = HCOMM_LINK_STATE_DOWN,
@@ -36,6 +37,7 @@ static const u8 table[__HCOMM_LINK_EV_MAX][4] = {
 	[HCOMM_LINK_EV_LOSSY]	     = { ILLEGAL, ILLEGAL, DEGRADED, SAME },
 	[HCOMM_LINK_EV_CLEAN]	     = { ILLEGAL, ILLEGAL, SAME,     UP },
 	[HCOMM_LINK_EV_CONN_LOST]    = { SAME,	  SAME,	   DOWN,     DOWN },
+	[HCOMM_LINK_EV_PEER_DOWN]    = { SAME,	  SAME,	   DOWN,     DOWN },
 };
 
 static const char *const reasons[__HCOMM_LINK_EV_MAX] = {
@@ -52,6 +54,7 @@ static const char *const reasons[__HCOMM_LINK_EV_MAX] = {
 	[HCOMM_LINK_EV_LOSSY] = "loss above the threshold",
 	[HCOMM_LINK_EV_CLEAN] = "clean for the hold-down time",
 	[HCOMM_LINK_EV_CONN_LOST] = "connection lost",
+	[HCOMM_LINK_EV_PEER_DOWN] = "peer says that it is down",
 };
 
 const char *hcomm_link_state_name(u8 state)
@@ -112,6 +115,24 @@ static void enter(struct hcomm_link *link, u8 old, u8 new, u64 now,
 	}
 }
 
+/*
+ * A switch in between keeps the carrier up at the other end, which would go on
+ * sending into the void until it misses heartbeats. It is said once; if that is
+ * lost, heartbeats find out.
+ */
+static void tell_peer(struct hcomm_link *link)
+{
+	struct hcomm_wire_probe p = { .id = link->id };
+	struct hcomm_link *other;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(other, &link->peer->links, peer_node)
+		if (other != link && hcomm_link_usable(other))
+			hcomm_link_send_control(other, HCOMM_FRAME_LINK_DOWN,
+						&p, 0);
+	rcu_read_unlock();
+}
+
 /**
  * hcomm_link_event - something happened to a link
  * @link: link; no lock of it is held
@@ -153,6 +174,9 @@ bool hcomm_link_event(struct hcomm_link *link, enum hcomm_link_event ev)
 	/* First what was on its way, so that it leaves with the new choice. */
 	hcomm_flight_finish(NULL, &lost);
 	hcomm_link_upper->changed(link);
+	if (carries_traffic(old) && new == DOWN &&
+	    ev != HCOMM_LINK_EV_PEER_DOWN)
+		tell_peer(link);
 	hcomm_link_upper->event(link, old, new);
 	if (new != DOWN)
 		hcomm_timer_by(&link->hn->wheel, &link->timer, now);

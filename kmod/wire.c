@@ -261,6 +261,7 @@ static int get_body(struct hcomm_packet *pkt, const u8 *p, u32 len, u8 flags,
 		return get_ack(p, len, f);
 	case HCOMM_FRAME_PROBE:
 	case HCOMM_FRAME_PROBE_REPLY:
+	case HCOMM_FRAME_LINK_DOWN:
 		return get_probe(p, len, f);
 	case HCOMM_FRAME_SESSION:
 		return get_session(p, len, f);

@@ -45,6 +45,7 @@ enum hcomm_frame_type {
 	HCOMM_FRAME_LINK_ACK = 0x03,
 	HCOMM_FRAME_PROBE = 0x04,
 	HCOMM_FRAME_PROBE_REPLY = 0x05,
+	HCOMM_FRAME_LINK_DOWN = 0x06,
 	HCOMM_FRAME_SESSION = 0x40,
 	HCOMM_FRAME_HELLO = 0x41,
 	HCOMM_FRAME_HELLO_REPLY = 0x42,
@@ -153,9 +154,9 @@ struct hcomm_wire_ack {
 };
 
 /**
- * struct hcomm_wire_probe - path MTU probe or ping
- * @id: chosen by the prober and echoed
- * @size: bytes of the whole packet that carried the probe
+ * struct hcomm_wire_probe - path MTU probe or ping; or word that a link is down
+ * @id: chosen by the prober and echoed; LINK_DOWN: number of the link
+ * @size: bytes of the whole packet that carried the probe; LINK_DOWN: 0
  */
 struct hcomm_wire_probe {
 	u32 id;

@@ -550,7 +550,7 @@ void hcomm_link_kick(struct hcomm_link *link)
 /**
  * hcomm_link_send_control - send a link frame in a packet of its own, at once
  * @link: link
- * @type: BEAT, BEAT_REPLY, PROBE or PROBE_REPLY
+ * @type: BEAT, BEAT_REPLY, PROBE, PROBE_REPLY or LINK_DOWN
  * @frame: the struct hcomm_wire_* that belongs to @type
  * @pad: length that the packet is filled up to, 0: none
  *
@@ -559,6 +559,7 @@ void hcomm_link_kick(struct hcomm_link *link)
 int hcomm_link_send_control(struct hcomm_link *link, u8 type, const void *frame,
 			    u32 pad)
 {
+	bool beat = type == HCOMM_FRAME_BEAT || type == HCOMM_FRAME_BEAT_REPLY;
 	u32 len = HCOMM_WIRE_LINK_LEN + HCOMM_WIRE_FRAME_LEN;
 	struct hcomm_batch *b;
 	u8 *head, *p;
@@ -576,8 +577,7 @@ int hcomm_link_send_control(struct hcomm_link *link, u8 type, const void *frame,
 		err = -EAGAIN;
 		goto out;
 	}
-	len += type == HCOMM_FRAME_PROBE || type == HCOMM_FRAME_PROBE_REPLY ?
-		HCOMM_WIRE_PROBE_LEN : HCOMM_WIRE_BEAT_LEN;
+	len += beat ? HCOMM_WIRE_BEAT_LEN : HCOMM_WIRE_PROBE_LEN;
 	hcomm_batch_open(b, max(len, pad));
 	head = hcomm_batch_head(b, HCOMM_WIRE_LINK_LEN);
 	p = hcomm_batch_head(b, len - HCOMM_WIRE_LINK_LEN);
@@ -587,10 +587,10 @@ int hcomm_link_send_control(struct hcomm_link *link, u8 type, const void *frame,
 		pn = hcomm_flight_pns(link, 1);
 	spin_unlock(&link->lock);
 	put_link_header(link, head, HCOMM_CLASS_CONTROL, pn, tagged);
-	if (type == HCOMM_FRAME_PROBE || type == HCOMM_FRAME_PROBE_REPLY)
-		hcomm_wire_put_probe(p, type, frame);
-	else
+	if (beat)
 		hcomm_wire_put_beat(p, type, frame);
+	else
+		hcomm_wire_put_probe(p, type, frame);
 	if (pad > len) {
 		u32 left = pad - len;
 

@@ -32,6 +32,7 @@ static inline u32 frames_put(u8 *to, const struct hcomm_frame *f)
 		return hcomm_wire_put_ack(to, &f->ack);
 	case HCOMM_FRAME_PROBE:
 	case HCOMM_FRAME_PROBE_REPLY:
+	case HCOMM_FRAME_LINK_DOWN:
 		return hcomm_wire_put_probe(to, f->type, &f->probe);
 	case HCOMM_FRAME_SESSION:
 		return hcomm_wire_put_session(to, &f->session);

@@ -102,6 +102,7 @@ static void fill(struct hcomm_frame *f)
 		break;
 	case HCOMM_FRAME_PROBE:
 	case HCOMM_FRAME_PROBE_REPLY:
+	case HCOMM_FRAME_LINK_DOWN:
 		f->probe.id = rnd_u32();
 		f->probe.size = rnd_u32();
 		break;
@@ -404,7 +405,7 @@ static void unknown(void)
 	for (type = 1; type < 256; type++) {
 		bool session = type >= HCOMM_FRAME_HELLO;
 
-		if (type <= HCOMM_FRAME_PROBE_REPLY ||
+		if (type <= HCOMM_FRAME_LINK_DOWN ||
 		    (type >= HCOMM_FRAME_SESSION && type <= HCOMM_FRAME_RESET))
 			continue;
 		memcpy(buf, zeros, sizeof(zeros));
