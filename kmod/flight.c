@@ -521,7 +521,7 @@ void hcomm_flight_take_back(struct hcomm_link *link, struct hcomm_batch *b,
 		/* An event may have abandoned them in the meantime. */
 		if (at == fl->end || slot->sent != b->sent[i])
 			continue;
-		hcomm_count_add(link->hn, tx_unsent, slot->sent->nr);
+		hcomm_count_add(link->hn, tx_unsent, (u32)slot->sent->nr);
 		give_up(link, slot, slot->sent->left, lost);
 	}
 	advance(fl);

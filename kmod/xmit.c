@@ -333,7 +333,7 @@ static bool build_train(struct hcomm_link *link, struct hcomm_batch *b,
 		return false;
 	}
 	hcomm_batch_note(b, sent, sent->pn);
-	hcomm_count_add(link->hn, tx_packets, sent->nr);
+	hcomm_count_add(link->hn, tx_packets, (u32)sent->nr);
 	spin_lock(&link->lock);
 	commit(link, sent, sent->nr, sent->bytes, now);
 	spin_unlock(&link->lock);
