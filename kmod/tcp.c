@@ -63,6 +63,8 @@ struct conn {
 
 /**
  * struct tcp_link - what a link has of this transport
+ * @rcu: to free it
+ * @ref: the link's, and one of each greeting that found it
  * @link: the link
  * @listener: where the peer connects to
  * @mutex: protects the sockets of @conn
@@ -73,6 +75,8 @@ struct conn {
  * @conn: the connections
  */
 struct tcp_link {
+	struct rcu_head rcu;
+	refcount_t ref;
 	struct hcomm_link *link;
 	struct listener *listener;
 	struct mutex mutex;	/* sockets of @conn */
@@ -124,6 +128,12 @@ static DEFINE_MUTEX(listeners_lock);
 static int addr_len(const union hcomm_addr *a)
 {
 	return a->sa.sa_family == AF_INET6 ? sizeof(a->in6) : sizeof(a->in);
+}
+
+static void put_tcp_link(struct tcp_link *tl)
+{
+	if (refcount_dec_and_test(&tl->ref))
+		kfree_rcu(tl, rcu);
 }
 
 static bool connects(const struct hcomm_link *link)
@@ -230,10 +240,13 @@ static void install(struct tcp_link *tl, enum conn_kind kind,
 	set_socket(sock);
 	WRITE_ONCE(c->sock, sock);
 	set_callbacks(c, sock);
-	mutex_unlock(&tl->mutex);
-	/* Something may have come before the callbacks were there. */
+	/*
+	 * Something may have come before the callbacks were there. Under the
+	 * mutex: detach() sets dead under it before it cancels these.
+	 */
 	queue_work(tcp_wq, &c->rx);
 	queue_work(tcp_wq, &c->tx);
+	mutex_unlock(&tl->mutex);
 }
 
 static int send_greeting(struct hcomm_link *link, struct socket *sock,
@@ -442,7 +455,7 @@ static void do_tx(struct work_struct *w)
 		hcomm_link_kick(tl->link);
 }
 
-/* The link that a greeting names, if it may come from there. */
+/* The link that a greeting names, if it may come from there; a reference. */
 static struct tcp_link *find_link(struct listener *ls, const u8 *g,
 				  const struct in6_addr *from)
 {
@@ -463,7 +476,7 @@ static struct tcp_link *find_link(struct listener *ls, const u8 *g,
 		    link->transport->type == HCOMM_TRANSPORT_TCP &&
 		    !READ_ONCE(link->dead) && tl->listener == ls &&
 		    ipv6_addr_equal(&link->key.addr, from) && !connects(link) &&
-		    hcomm_link_get(link))
+		    refcount_inc_not_zero(&tl->ref))
 			return tl;
 	}
 	return NULL;
@@ -519,7 +532,7 @@ static void do_greeting(struct work_struct *w)
 	}
 	if (tl) {
 		install(tl, kind, g->sock);
-		hcomm_link_put(tl->link);
+		put_tcp_link(tl);
 	} else {
 		hcomm_count(g->ls->hn, rx_unknown);
 		sock_release(g->sock);
@@ -674,6 +687,7 @@ static int attach(struct hcomm_link *link, struct netlink_ext_ack *extack)
 
 	if (!tl)
 		return -ENOMEM;
+	refcount_set(&tl->ref, 1);
 	tl->link = link;
 	mutex_init(&tl->mutex);
 	INIT_WORK(&tl->connect, do_connect);
@@ -719,7 +733,7 @@ static void detach(struct hcomm_link *link)
 	}
 	cancel_work_sync(&tl->broken);
 	put_listener(tl->listener);
-	kfree(tl);
+	put_tcp_link(tl);
 }
 
 static void try_connect(struct tcp_link *tl)
