@@ -188,6 +188,17 @@ static void set_callbacks(struct conn *c, struct socket *sock)
 	release_sock(sk);
 }
 
+/*
+ * With a reset: the timers of a kernel's socket stop when it is closed, and a
+ * FIN that is never acknowledged would keep it for ever. What was on its way
+ * is the session's to send again.
+ */
+static void abort_sock(struct socket *sock)
+{
+	sock_no_linger(sock->sk);
+	sock_release(sock);
+}
+
 static void close_sock(struct socket *sock)
 {
 	struct sock *sk = sock->sk;
@@ -196,8 +207,7 @@ static void close_sock(struct socket *sock)
 	rcu_assign_sk_user_data(sk, NULL);
 	write_unlock_bh(&sk->sk_callback_lock);
 	synchronize_rcu();
-	kernel_sock_shutdown(sock, SHUT_RDWR);
-	sock_release(sock);
+	abort_sock(sock);
 }
 
 static void close_conn(struct conn *c)
@@ -233,7 +243,7 @@ static void install(struct tcp_link *tl, enum conn_kind kind,
 	mutex_lock(&tl->mutex);
 	if (tl->dead) {
 		mutex_unlock(&tl->mutex);
-		sock_release(sock);
+		abort_sock(sock);
 		return;
 	}
 	close_conn(c);
@@ -291,7 +301,7 @@ static int connect_one(struct tcp_link *tl, enum conn_kind kind)
 	if (!err)
 		err = send_greeting(link, sock, kind);
 	if (err) {
-		sock_release(sock);
+		abort_sock(sock);
 		return err;
 	}
 	install(tl, kind, sock);
@@ -535,7 +545,7 @@ static void do_greeting(struct work_struct *w)
 		put_tcp_link(tl);
 	} else {
 		hcomm_count(g->ls->hn, rx_unknown);
-		sock_release(g->sock);
+		abort_sock(g->sock);
 	}
 	atomic_dec(&g->ls->pending);
 	kfree(g);
@@ -555,7 +565,7 @@ static void do_accept_conns(struct work_struct *w)
 			g = kmalloc(sizeof(*g), GFP_KERNEL);
 		if (!g) {
 			hcomm_count(ls->hn, rx_unknown);
-			sock_release(sock);
+			abort_sock(sock);
 			continue;
 		}
 		g->ls = ls;
