@@ -7,7 +7,6 @@
  */
 #include "tcp.h"
 
-#include <linux/delay.h>
 #include <linux/in6.h>
 #include <linux/netlink.h>
 #include <linux/slab.h>
@@ -96,7 +95,9 @@ struct tcp_link {
  * @ifindex: its device
  * @users: links
  * @accept: takes connections
- * @pending: greetings being waited for
+ * @lock: protects @greetings and @pending
+ * @greetings: connections that have not said yet what they are for
+ * @pending: how many they are
  */
 struct listener {
 	struct list_head list;
@@ -106,22 +107,30 @@ struct listener {
 	int ifindex;
 	u32 users;
 	struct work_struct accept;
-	atomic_t pending;
+	spinlock_t lock;
+	struct list_head greetings;
+	u32 pending;
 };
 
 /**
  * struct greeting - a connection that has not said yet what it is for
- * @work: reads the greeting
+ * @list: in listener.greetings; whoever takes it out ends it
+ * @work: reads the greeting when it came, or finds out that it did not
  * @ls: where it came in
  * @sock: the connection
+ * @until: when it must have come, jiffies
  */
 struct greeting {
-	struct work_struct work;
+	struct list_head list;
+	struct delayed_work work;
 	struct listener *ls;
 	struct socket *sock;
+	unsigned long until;
 };
 
 static struct workqueue_struct *tcp_wq;
+/* Connections come and go here, so that they never hold up data. */
+static struct workqueue_struct *conn_wq;
 static LIST_HEAD(listeners);
 static DEFINE_MUTEX(listeners_lock);
 
@@ -170,7 +179,7 @@ static void conn_state(struct sock *sk)
 	rcu_read_lock();
 	c = rcu_dereference_sk_user_data(sk);
 	if (c && sk->sk_state != TCP_ESTABLISHED)
-		queue_work(tcp_wq, &c->tl->broken);
+		queue_work(conn_wq, &c->tl->broken);
 	rcu_read_unlock();
 }
 
@@ -199,7 +208,8 @@ static void abort_sock(struct socket *sock)
 	sock_release(sock);
 }
 
-static void close_sock(struct socket *sock)
+/* After this no callback of the socket is running, nor will be. */
+static void quiet_sock(struct socket *sock)
 {
 	struct sock *sk = sock->sk;
 
@@ -207,6 +217,11 @@ static void close_sock(struct socket *sock)
 	rcu_assign_sk_user_data(sk, NULL);
 	write_unlock_bh(&sk->sk_callback_lock);
 	synchronize_rcu();
+}
+
+static void close_sock(struct socket *sock)
+{
+	quiet_sock(sock);
 	abort_sock(sock);
 }
 
@@ -408,7 +423,7 @@ static void do_rx(struct work_struct *w)
 	hcomm_link_receive_done(tl->link);
 	rcu_read_unlock();
 	if (err < 0)
-		queue_work(tcp_wq, &tl->broken);
+		queue_work(conn_wq, &tl->broken);
 	else if (err > 0)
 		queue_work(tcp_wq, &c->rx);
 }
@@ -460,7 +475,7 @@ static void do_tx(struct work_struct *w)
 	}
 	mutex_unlock(&tl->mutex);
 	if (err && err != -EAGAIN)
-		queue_work(tcp_wq, &tl->broken);
+		queue_work(conn_wq, &tl->broken);
 	else if (atomic_read(&c->bytes) < TCP_QUEUE / 2)
 		hcomm_link_kick(tl->link);
 }
@@ -520,60 +535,137 @@ static bool known_remote(struct hcomm_net *hn, const struct in6_addr *a)
 	return known;
 }
 
-static void do_greeting(struct work_struct *w)
+/* Takes over the connection, in one way or another. */
+static void greeted(struct listener *ls, struct socket *sock, const u8 *buf)
 {
-	struct greeting *g = container_of(w, struct greeting, work);
-	u8 buf[TCP_GREETING_LEN];
-	struct kvec kv = { .iov_base = buf, .iov_len = sizeof(buf) };
-	struct msghdr msg = {};
+	u32 kind = get_unaligned_le32(buf + 16);
 	struct tcp_link *tl = NULL;
 	struct in6_addr from;
-	u32 kind = 0;
-	int n;
 
-	g->sock->sk->sk_rcvtimeo = msecs_to_jiffies(TCP_GREETING_MS);
-	n = kernel_recvmsg(g->sock, &msg, &kv, 1, sizeof(buf), MSG_WAITALL);
-	if (n == sizeof(buf) && remote_addr(g->sock, &from)) {
-		kind = get_unaligned_le32(buf + 16);
+	if (kind < CONN_KINDS && remote_addr(sock, &from)) {
 		rcu_read_lock();
-		if (kind < CONN_KINDS)
-			tl = find_link(g->ls, buf, &from);
+		tl = find_link(ls, buf, &from);
 		rcu_read_unlock();
 	}
 	if (tl) {
-		install(tl, kind, g->sock);
+		install(tl, kind, sock);
 		put_tcp_link(tl);
+	} else {
+		hcomm_count(ls->hn, rx_unknown);
+		abort_sock(sock);
+	}
+}
+
+/* The greeting, or the first of all; whoever gets it ends it. */
+static struct greeting *take_greeting(struct listener *ls, struct greeting *g)
+{
+	spin_lock(&ls->lock);
+	if (!g)
+		g = list_first_entry_or_null(&ls->greetings, struct greeting,
+					     list);
+	else if (list_empty(&g->list))
+		g = NULL;
+	if (g) {
+		list_del_init(&g->list);
+		ls->pending--;
+	}
+	spin_unlock(&ls->lock);
+	return g;
+}
+
+static void do_greeting(struct work_struct *w)
+{
+	struct greeting *g = container_of(to_delayed_work(w), struct greeting,
+					  work);
+	u8 buf[TCP_GREETING_LEN];
+	struct kvec kv = { .iov_base = buf, .iov_len = sizeof(buf) };
+	struct msghdr msg = {};
+	unsigned long now = jiffies;
+	int n;
+
+	/* All of it or nothing. */
+	n = kernel_recvmsg(g->sock, &msg, &kv, 1, sizeof(buf),
+			   MSG_PEEK | MSG_DONTWAIT);
+	if ((n == -EAGAIN || (n > 0 && n < sizeof(buf))) &&
+	    time_before(now, g->until)) {
+		queue_delayed_work(conn_wq, &g->work, g->until - now);
+		return;
+	}
+	if (!take_greeting(g->ls, g))
+		return;
+	quiet_sock(g->sock);
+	/* The callback may have queued it meanwhile. */
+	cancel_delayed_work(&g->work);
+	iov_iter_kvec(&msg.msg_iter, ITER_DEST, &kv, 1, sizeof(buf));
+	if (n == sizeof(buf))
+		n = sock_recvmsg(g->sock, &msg, MSG_DONTWAIT);
+	if (n == sizeof(buf)) {
+		greeted(g->ls, g->sock, buf);
 	} else {
 		hcomm_count(g->ls->hn, rx_unknown);
 		abort_sock(g->sock);
 	}
-	atomic_dec(&g->ls->pending);
 	kfree(g);
+}
+
+static void greeting_ready(struct sock *sk)
+{
+	struct greeting *g;
+
+	rcu_read_lock();
+	g = rcu_dereference_sk_user_data(sk);
+	if (g)
+		mod_delayed_work(conn_wq, &g->work, 0);
+	rcu_read_unlock();
+}
+
+static bool expect_greeting(struct listener *ls, struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+	struct in6_addr from;
+	struct greeting *g;
+	bool ok;
+
+	if (!remote_addr(sock, &from) || !known_remote(ls->hn, &from))
+		return false;
+	g = kmalloc(sizeof(*g), GFP_KERNEL);
+	if (!g)
+		return false;
+	g->ls = ls;
+	g->sock = sock;
+	g->until = jiffies + msecs_to_jiffies(TCP_GREETING_MS);
+	INIT_DELAYED_WORK(&g->work, do_greeting);
+	spin_lock(&ls->lock);
+	ok = ls->pending < TCP_PENDING;
+	if (ok) {
+		ls->pending++;
+		list_add(&g->list, &ls->greetings);
+	}
+	spin_unlock(&ls->lock);
+	if (!ok) {
+		kfree(g);
+		return false;
+	}
+	write_lock_bh(&sk->sk_callback_lock);
+	rcu_assign_sk_user_data(sk, g);
+	/* It inherited that of the listener. */
+	sk->sk_data_ready = greeting_ready;
+	write_unlock_bh(&sk->sk_callback_lock);
+	/* It may be there already. */
+	mod_delayed_work(conn_wq, &g->work, 0);
+	return true;
 }
 
 static void do_accept_conns(struct work_struct *w)
 {
 	struct listener *ls = container_of(w, struct listener, accept);
-	struct in6_addr from;
-	struct greeting *g;
 	struct socket *sock;
 
-	while (!kernel_accept(ls->sock, &sock, O_NONBLOCK)) {
-		g = NULL;
-		if (remote_addr(sock, &from) && known_remote(ls->hn, &from) &&
-		    atomic_read(&ls->pending) < TCP_PENDING)
-			g = kmalloc(sizeof(*g), GFP_KERNEL);
-		if (!g) {
+	while (!kernel_accept(ls->sock, &sock, O_NONBLOCK))
+		if (!expect_greeting(ls, sock)) {
 			hcomm_count(ls->hn, rx_unknown);
 			abort_sock(sock);
-			continue;
 		}
-		g->ls = ls;
-		g->sock = sock;
-		INIT_WORK(&g->work, do_greeting);
-		atomic_inc(&ls->pending);
-		queue_work(tcp_wq, &g->work);
-	}
 }
 
 static void listener_ready(struct sock *sk)
@@ -584,7 +676,7 @@ static void listener_ready(struct sock *sk)
 	ls = rcu_dereference_sk_user_data(sk);
 	/* An accepted socket inherits the callback before it has its own. */
 	if (ls && sk->sk_state == TCP_LISTEN)
-		queue_work(tcp_wq, &ls->accept);
+		queue_work(conn_wq, &ls->accept);
 	rcu_read_unlock();
 }
 
@@ -654,6 +746,8 @@ static struct listener *get_listener(struct hcomm_link *link,
 	ls->local = link->local;
 	ls->ifindex = link->ifindex;
 	ls->users = 1;
+	spin_lock_init(&ls->lock);
+	INIT_LIST_HEAD(&ls->greetings);
 	INIT_WORK(&ls->accept, do_accept_conns);
 	err = open_listener(ls, extack);
 	if (err) {
@@ -667,6 +761,20 @@ out:
 	return ls;
 }
 
+static void end_greetings(struct listener *ls)
+{
+	struct greeting *g;
+
+	while ((g = take_greeting(ls, NULL))) {
+		quiet_sock(g->sock);
+		cancel_delayed_work_sync(&g->work);
+		abort_sock(g->sock);
+		kfree(g);
+	}
+	/* Those that are being ended by their own work; they wait for nobody. */
+	flush_workqueue(conn_wq);
+}
+
 static void put_listener(struct listener *ls)
 {
 	bool last;
@@ -678,14 +786,9 @@ static void put_listener(struct listener *ls)
 	mutex_unlock(&listeners_lock);
 	if (!last)
 		return;
-	write_lock_bh(&ls->sock->sk->sk_callback_lock);
-	rcu_assign_sk_user_data(ls->sock->sk, NULL);
-	write_unlock_bh(&ls->sock->sk->sk_callback_lock);
-	synchronize_rcu();
+	quiet_sock(ls->sock);
 	cancel_work_sync(&ls->accept);
-	/* Each greeting ends by itself in TCP_GREETING_MS. */
-	while (atomic_read(&ls->pending))
-		msleep(20);
+	end_greetings(ls);
 	sock_release(ls->sock);
 	kfree(ls);
 }
@@ -752,7 +855,7 @@ static void try_connect(struct tcp_link *tl)
 	    time_before(jiffies, tl->tried + msecs_to_jiffies(TCP_RETRY_MS)))
 		return;
 	tl->tried = jiffies;
-	queue_work(tcp_wq, &tl->connect);
+	queue_work(conn_wq, &tl->connect);
 }
 
 static struct sk_buff *make_skb(struct hcomm_batch_iter *i, u32 len)
@@ -827,20 +930,29 @@ static const struct hcomm_transport tcp_transport = {
 
 int hcomm_tcp_init(void)
 {
-	int err;
+	int err = -ENOMEM;
 
-	/* As many at once as there are connections that wait for a greeting. */
 	tcp_wq = alloc_workqueue("hcomm_tcp", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!tcp_wq)
 		return -ENOMEM;
+	conn_wq = alloc_workqueue("hcomm_tcp_conn", WQ_UNBOUND, 0);
+	if (!conn_wq)
+		goto err_tcp_wq;
 	err = hcomm_transport_register(&tcp_transport);
 	if (err)
-		destroy_workqueue(tcp_wq);
+		goto err_conn_wq;
+	return 0;
+
+err_conn_wq:
+	destroy_workqueue(conn_wq);
+err_tcp_wq:
+	destroy_workqueue(tcp_wq);
 	return err;
 }
 
 void hcomm_tcp_exit(void)
 {
 	hcomm_transport_unregister(&tcp_transport);
+	destroy_workqueue(conn_wq);
 	destroy_workqueue(tcp_wq);
 }
