@@ -24,6 +24,7 @@ enum {
 	TCP_GREETING = 0x484d4331,	/* "HMC1" */
 	TCP_GREETING_LEN = 20,
 	TCP_GREETING_MS = 500,
+	TCP_CONNECT_MS = 2000,
 	TCP_PACKET = 32768,
 	TCP_QUEUE = 1 << 20,
 	TCP_RETRY_MS = 500,
@@ -39,6 +40,8 @@ enum conn_kind { CONN_CONTROL, CONN_BULK, CONN_KINDS };
  * @kind: enum conn_kind
  * @sock: the connection, NULL: none; under tcp_link.mutex, read by callbacks
  *	through sk_user_data
+ * @trying: the one that is being made, under tcp_link.mutex
+ * @until: when it must be there, jiffies
  * @tx: sends what is queued
  * @rx: receives
  * @queue: packets with their length in front
@@ -51,6 +54,8 @@ struct conn {
 	struct tcp_link *tl;
 	enum conn_kind kind;
 	struct socket *sock;
+	struct socket *trying;
+	unsigned long until;
 	struct work_struct tx;
 	struct work_struct rx;
 	struct sk_buff_head queue;
@@ -70,6 +75,7 @@ struct conn {
  * @connect: makes the connections
  * @broken: closes them
  * @tried: when they were tried last
+ * @begin: those that are not there are to be begun
  * @dead: the link goes
  * @conn: the connections
  */
@@ -82,6 +88,7 @@ struct tcp_link {
 	struct work_struct connect;
 	struct work_struct broken;
 	unsigned long tried;
+	bool begin;
 	bool dead;
 	struct conn conn[CONN_KINDS];
 };
@@ -183,6 +190,17 @@ static void conn_state(struct sock *sk)
 	rcu_read_unlock();
 }
 
+static void try_state(struct sock *sk)
+{
+	struct conn *c;
+
+	rcu_read_lock();
+	c = rcu_dereference_sk_user_data(sk);
+	if (c)
+		queue_work(conn_wq, &c->tl->connect);
+	rcu_read_unlock();
+}
+
 static void set_callbacks(struct conn *c, struct socket *sock)
 {
 	struct sock *sk = sock->sk;
@@ -225,6 +243,17 @@ static void close_sock(struct socket *sock)
 	abort_sock(sock);
 }
 
+static void end_trying(struct conn *c)
+{
+	struct socket *sock = c->trying;
+
+	lockdep_assert_held(&c->tl->mutex);
+	if (!sock)
+		return;
+	c->trying = NULL;
+	close_sock(sock);
+}
+
 static void close_conn(struct conn *c)
 {
 	struct socket *sock = c->sock;
@@ -249,18 +278,10 @@ static void set_socket(struct socket *sock)
 	tcp_sock_set_user_timeout(sock->sk, 10000);
 }
 
-/* Installs a connection that works in both directions. */
-static void install(struct tcp_link *tl, enum conn_kind kind,
-		    struct socket *sock)
+/* A connection works in both directions. */
+static void install(struct conn *c, struct socket *sock)
 {
-	struct conn *c = &tl->conn[kind];
-
-	mutex_lock(&tl->mutex);
-	if (tl->dead) {
-		mutex_unlock(&tl->mutex);
-		abort_sock(sock);
-		return;
-	}
+	lockdep_assert_held(&c->tl->mutex);
 	close_conn(c);
 	set_socket(sock);
 	WRITE_ONCE(c->sock, sock);
@@ -271,7 +292,6 @@ static void install(struct tcp_link *tl, enum conn_kind kind,
 	 */
 	queue_work(tcp_wq, &c->rx);
 	queue_work(tcp_wq, &c->tx);
-	mutex_unlock(&tl->mutex);
 }
 
 static int send_greeting(struct hcomm_link *link, struct socket *sock,
@@ -279,7 +299,7 @@ static int send_greeting(struct hcomm_link *link, struct socket *sock,
 {
 	u8 buf[TCP_GREETING_LEN];
 	struct kvec kv = { .iov_base = buf, .iov_len = sizeof(buf) };
-	struct msghdr msg = { .msg_flags = MSG_NOSIGNAL };
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
 	int n;
 
 	put_unaligned_le32(TCP_GREETING, buf);
@@ -291,9 +311,10 @@ static int send_greeting(struct hcomm_link *link, struct socket *sock,
 	return n == sizeof(buf) ? 0 : n < 0 ? n : -EPIPE;
 }
 
-static int connect_one(struct tcp_link *tl, enum conn_kind kind)
+/* Begins to connect; what becomes of it try_state() hears. */
+static int begin_connect(struct conn *c)
 {
-	struct hcomm_link *link = tl->link;
+	struct hcomm_link *link = c->tl->link;
 	union hcomm_addr local = link->local;
 	struct socket *sock;
 	int err;
@@ -303,34 +324,67 @@ static int connect_one(struct tcp_link *tl, enum conn_kind kind)
 	if (err)
 		return err;
 	sock->sk->sk_bound_dev_if = link->ifindex;
-	sock->sk->sk_sndtimeo = msecs_to_jiffies(2000);
 	/* Any port: the one of the link is the listener's. */
 	if (local.sa.sa_family == AF_INET6)
 		local.in6.sin6_port = 0;
 	else
 		local.in.sin_port = 0;
 	err = kernel_bind(sock, &local.sa, addr_len(&local));
-	if (!err)
-		err = kernel_connect(sock, &link->remote.sa,
-				     addr_len(&link->remote), 0);
-	if (!err)
-		err = send_greeting(link, sock, kind);
-	if (err) {
-		abort_sock(sock);
-		return err;
+	if (err)
+		goto err_abort;
+	write_lock_bh(&sock->sk->sk_callback_lock);
+	rcu_assign_sk_user_data(sock->sk, c);
+	sock->sk->sk_state_change = try_state;
+	write_unlock_bh(&sock->sk->sk_callback_lock);
+	c->trying = sock;
+	c->until = jiffies + msecs_to_jiffies(TCP_CONNECT_MS);
+	err = kernel_connect(sock, &link->remote.sa, addr_len(&link->remote),
+			     O_NONBLOCK);
+	if (!err || err == -EINPROGRESS)
+		return 0;
+	end_trying(c);
+	return err;
+
+err_abort:
+	abort_sock(sock);
+	return err;
+}
+
+/* Goes on with a connection as far as it can go now. */
+static void step_connect(struct conn *c, bool begin)
+{
+	struct socket *sock = c->trying;
+	int state;
+
+	lockdep_assert_held(&c->tl->mutex);
+	if (!sock) {
+		if (begin && !c->sock)
+			begin_connect(c);
+		return;
 	}
-	install(tl, kind, sock);
-	return 0;
+	state = smp_load_acquire(&sock->sk->sk_state);
+	if (state == TCP_ESTABLISHED) {
+		if (send_greeting(c->tl->link, sock, c->kind)) {
+			end_trying(c);
+			return;
+		}
+		c->trying = NULL;
+		install(c, sock);
+	} else if (state != TCP_SYN_SENT || time_after(jiffies, c->until)) {
+		end_trying(c);
+	}
 }
 
 static void do_connect(struct work_struct *w)
 {
 	struct tcp_link *tl = container_of(w, struct tcp_link, connect);
+	bool begin = xchg(&tl->begin, false);
 	int kind;
 
-	for (kind = 0; kind < CONN_KINDS && !READ_ONCE(tl->dead); kind++)
-		if (!READ_ONCE(tl->conn[kind].sock) && connect_one(tl, kind))
-			break;
+	mutex_lock(&tl->mutex);
+	for (kind = 0; kind < CONN_KINDS && !tl->dead; kind++)
+		step_connect(&tl->conn[kind], begin);
+	mutex_unlock(&tl->mutex);
 }
 
 static void do_broken(struct work_struct *w)
@@ -547,13 +601,20 @@ static void greeted(struct listener *ls, struct socket *sock, const u8 *buf)
 		tl = find_link(ls, buf, &from);
 		rcu_read_unlock();
 	}
-	if (tl) {
-		install(tl, kind, sock);
-		put_tcp_link(tl);
-	} else {
-		hcomm_count(ls->hn, rx_unknown);
-		abort_sock(sock);
+	if (!tl)
+		goto refuse;
+	mutex_lock(&tl->mutex);
+	if (!tl->dead) {
+		install(&tl->conn[kind], sock);
+		sock = NULL;
 	}
+	mutex_unlock(&tl->mutex);
+	put_tcp_link(tl);
+	if (!sock)
+		return;
+refuse:
+	hcomm_count(ls->hn, rx_unknown);
+	abort_sock(sock);
 }
 
 /* The greeting, or the first of all; whoever gets it ends it. */
@@ -833,8 +894,10 @@ static void detach(struct hcomm_link *link)
 
 	mutex_lock(&tl->mutex);
 	WRITE_ONCE(tl->dead, true);
-	for (kind = 0; kind < CONN_KINDS; kind++)
+	for (kind = 0; kind < CONN_KINDS; kind++) {
+		end_trying(&tl->conn[kind]);
 		close_conn(&tl->conn[kind]);
+	}
 	mutex_unlock(&tl->mutex);
 	/* Whoever sends does so under RCU, and the link is down by now. */
 	synchronize_rcu();
@@ -855,6 +918,8 @@ static void try_connect(struct tcp_link *tl)
 	    time_before(jiffies, tl->tried + msecs_to_jiffies(TCP_RETRY_MS)))
 		return;
 	tl->tried = jiffies;
+	/* Not when one fails: that would be again and again without a pause. */
+	xchg(&tl->begin, true);
 	queue_work(conn_wq, &tl->connect);
 }
 
