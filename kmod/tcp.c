@@ -589,6 +589,27 @@ static bool known_remote(struct hcomm_net *hn, const struct in6_addr *a)
 	return known;
 }
 
+/*
+ * A connection that works is not given up for one that anybody at the peer's
+ * address could make. What was queued on a broken one is sent again only if the
+ * link is told, for the packets that were purged are never acknowledged.
+ */
+static bool take_over(struct conn *c, struct socket *sock)
+{
+	struct hcomm_link *link = c->tl->link;
+	bool old = c->sock;
+
+	lockdep_assert_held(&c->tl->mutex);
+	if (c->tl->dead || (old && hcomm_link_usable(link)))
+		return false;
+	install(c, sock);
+	if (old) {
+		hcomm_link_event(link, HCOMM_LINK_EV_CONN_LOST);
+		hcomm_link_event(link, HCOMM_LINK_EV_RETRY);
+	}
+	return true;
+}
+
 /* Takes over the connection, in one way or another. */
 static void greeted(struct listener *ls, struct socket *sock, const u8 *buf)
 {
@@ -604,10 +625,8 @@ static void greeted(struct listener *ls, struct socket *sock, const u8 *buf)
 	if (!tl)
 		goto refuse;
 	mutex_lock(&tl->mutex);
-	if (!tl->dead) {
-		install(&tl->conn[kind], sock);
+	if (take_over(&tl->conn[kind], sock))
 		sock = NULL;
-	}
 	mutex_unlock(&tl->mutex);
 	put_tcp_link(tl);
 	if (!sock)
