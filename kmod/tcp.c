@@ -127,7 +127,7 @@ static void step_connect(struct tcp_conn *c, bool begin)
 			begin_connect(c);
 		return;
 	}
-	state = smp_load_acquire(&sock->sk->sk_state);
+	state = inet_sk_state_load(sock->sk);
 	if (state == TCP_ESTABLISHED) {
 		if (send_greeting(c->tl->link, sock, c->kind)) {
 			end_trying(c);

@@ -39,7 +39,7 @@ struct tcp_listener {
 	int ifindex;
 	u32 users;
 	struct work_struct accept;
-	spinlock_t lock;
+	spinlock_t lock;	/* @greetings, @pending */
 	struct list_head greetings;
 	u32 pending;
 };
