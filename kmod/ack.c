@@ -270,32 +270,41 @@ void hcomm_link_receive(struct hcomm_net *hn, struct hcomm_link_key *from,
 }
 
 /**
- * hcomm_link_receive_on - a packet arrived at a connection of one link
+ * hcomm_link_receive_on - packets arrived at a connection of one link
  * @link: link
- * @skb: holds the packet; the caller keeps it
- * @off: its offset
- * @len: its length
+ * @skb: holds the packets; the caller keeps it
+ * @off: offset of the first
+ * @len: length of all
+ * @seg: length of each but the last, not 0
  *
  * Context: bottom halves off, under rcu_read_lock(). The caller calls
  * hcomm_link_receive_done() after the last of several.
  */
 void hcomm_link_receive_on(struct hcomm_link *link, struct sk_buff *skb,
-			   u32 off, u32 len)
+			   u32 off, u32 len, u32 seg)
 {
-	struct hcomm_packet pkt = {
-		.peek = peek_skb, .ctx = skb, .off = off, .end = off + len,
-		.stride = len, .run = 1,
-	};
+	u32 end = off + len, done, n;
+	u64 now = ktime_get_ns();
+	struct hcomm_packet pkt;
 	struct hcomm_wire_link h;
 	int err;
 
-	err = hcomm_wire_get_link(&pkt, &h);
-	if (err)
-		count_bad(link, link->hn, err);
-	else if (h.link != link->id)
-		hcomm_count(link->hn, rx_unknown);
-	else
-		receive_run(link, &pkt, &h, skb, len, ktime_get_ns());
+	for (; off < end; off += done * n) {
+		n = min(end - off, seg);
+		done = 1;
+		pkt = (struct hcomm_packet) {
+			.peek = peek_skb, .ctx = skb, .off = off,
+			.end = off + n,
+		};
+		hcomm_wire_run(&pkt, (end - off) / n);
+		err = hcomm_wire_get_link(&pkt, &h);
+		if (err)
+			count_bad(link, link->hn, err);
+		else if (h.link != link->id)
+			hcomm_count(link->hn, rx_unknown);
+		else
+			done = receive_run(link, &pkt, &h, skb, n, now);
+	}
 }
 
 /* Sends the acknowledgement, and what there is room for, if it is time. */

@@ -292,7 +292,7 @@ u64 hcomm_beat_silence(const struct hcomm_link *link);
 void hcomm_link_receive(struct hcomm_net *hn, struct hcomm_link_key *from,
 			struct sk_buff *skb, u32 off, u32 seg, const void *tp);
 void hcomm_link_receive_on(struct hcomm_link *link, struct sk_buff *skb,
-			   u32 off, u32 len);
+			   u32 off, u32 len, u32 seg);
 void hcomm_link_receive_done(struct hcomm_link *link);
 
 /* xmit.c: departing packets */

@@ -36,7 +36,7 @@ static void run(struct tasklet_struct *t)
 
 	rcu_read_lock();
 	while (n++ < LOOP_BUDGET && (skb = skb_dequeue(&l->queue))) {
-		hcomm_link_receive_on(l->link, skb, 0, skb->len);
+		hcomm_link_receive_on(l->link, skb, 0, skb->len, skb->len);
 		consume_skb(skb);
 	}
 	hcomm_link_receive_done(l->link);

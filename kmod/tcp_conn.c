@@ -193,7 +193,7 @@ static int receive_step(struct tcp_conn *c, struct socket *sock)
 	c->rx_have = 0;
 	local_bh_disable();
 	rcu_read_lock();
-	hcomm_link_receive_on(c->tl->link, skb, 0, skb->len);
+	hcomm_link_receive_on(c->tl->link, skb, 0, skb->len, skb->len);
 	rcu_read_unlock();
 	local_bh_enable();
 	consume_skb(skb);
