@@ -53,6 +53,7 @@ struct hcomm_batch *hcomm_batch_get(u8 class)
 	if (b->busy)
 		return NULL;
 	b->busy = true;
+	b->limit = HCOMM_BATCH_BYTES;
 	b->class = class;
 	b->short_end = false;
 	b->nr_seg = 0;
@@ -77,7 +78,7 @@ bool hcomm_batch_open(struct hcomm_batch *b, u32 room)
 	if (b->short_end || b->nr_seg == HCOMM_BATCH_SEGS ||
 	    b->nr_bv + 8 > HCOMM_BATCH_BV ||
 	    b->used + 512 > HCOMM_BATCH_ARENA ||
-	    b->bytes + room > HCOMM_BATCH_BYTES)
+	    b->bytes + room > b->limit)
 		return false;
 	b->open_bv = b->nr_bv;
 	b->open_len = 0;
@@ -205,7 +206,7 @@ u32 hcomm_batch_room(const struct hcomm_batch *b, u32 len)
 	    b->nr_bv + 40 > HCOMM_BATCH_BV)
 		return 0;
 	return min_t(u32, HCOMM_BATCH_SEGS - b->nr_seg,
-		     (HCOMM_BATCH_BYTES - b->bytes) / len);
+		     (b->limit - b->bytes) / len);
 }
 
 /**

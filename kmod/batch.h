@@ -27,6 +27,7 @@ enum hcomm_batch_const {
  * @open_bv: first piece of the packet being built
  * @used: bytes of @arena in use
  * @bytes: bytes of all packets
+ * @limit: what @bytes may become
  * @seg_len: bytes of each packet but the last
  * @open_len: bytes of the packet being built
  * @room: bytes that it may still take
@@ -48,6 +49,7 @@ struct hcomm_batch {
 	u16 open_bv;
 	u32 used;
 	u32 bytes;
+	u32 limit;
 	u32 seg_len;
 	u32 open_len;
 	u32 room;

@@ -29,6 +29,7 @@ union hcomm_addr {
  * @send: sends a batch; bottom halves off. -EAGAIN: queues are full, try again
  *	later; -EMSGSIZE: larger than the device takes; -EIO: cannot send a
  *	batch, only single packets; others: the link is unusable
+ * @max_batch: bytes of the longest batch, 0: HCOMM_BATCH_BYTES
  * @max_packet: the longest packet that the device takes, headers below hcomm
  *	not counted
  * @room: optional: whether there is room for data; when there is again the
@@ -38,6 +39,7 @@ struct hcomm_transport {
 	const char *name;
 	u8 type;
 	bool reliable;
+	u32 max_batch;
 	int (*attach)(struct hcomm_link *link, struct netlink_ext_ack *extack);
 	void (*detach)(struct hcomm_link *link);
 	int (*send)(struct hcomm_link *link, struct hcomm_batch *b);

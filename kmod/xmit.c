@@ -486,6 +486,8 @@ static bool send_batch(struct hcomm_link *link)
 		hcomm_timer_by(&link->hn->wheel, &link->timer, now);
 		return false;
 	}
+	if (link->transport->max_batch)
+		b->limit = link->transport->max_batch;
 	build_batch(link, b, &st, now);
 	want_ack_now(link, b, &st);
 	unpark(link, &st);
