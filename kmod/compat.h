@@ -10,6 +10,7 @@
 #include <net/ipv6.h>
 #include <net/ipv6_stubs.h>
 #include <net/sock.h>
+#include <net/tcp.h>
 
 /* It moved in 6.12. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
@@ -61,6 +62,41 @@ static inline struct dst_entry *hcomm_compat_route6(struct net *net,
 	return ip6_dst_lookup_flow(net, sk, fl6, NULL);
 #else
 	return ipv6_stub->ipv6_dst_lookup_flow(net, sk, fl6, NULL);
+#endif
+}
+
+/*
+ * Sends pages by reference on a TCP socket that is locked, without waiting;
+ * @more: there will be more at once. By sendpage() before 6.5.
+ */
+static inline int hcomm_compat_tcp_send(struct sock *sk,
+					const struct bio_vec *bv, u32 nr,
+					u32 len, bool more)
+{
+	int flags = MSG_DONTWAIT | MSG_NOSIGNAL;
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
+	struct msghdr msg = {
+		.msg_flags = flags | MSG_SPLICE_PAGES | (more ? MSG_MORE : 0),
+	};
+
+	iov_iter_bvec(&msg.msg_iter, ITER_SOURCE, bv, nr, len);
+	return tcp_sendmsg_locked(sk, &msg, len);
+#else
+	int n, sent = 0;
+
+	for (; nr; bv++, sent += n) {
+		if (--nr)
+			n = MSG_MORE | MSG_SENDPAGE_NOTLAST;
+		else
+			n = more ? MSG_MORE : 0;
+		n = tcp_sendpage_locked(sk, bv->bv_page, bv->bv_offset,
+					bv->bv_len, flags | n);
+		if (n < 0)
+			return sent ? sent : n;
+		if (n < bv->bv_len)
+			return sent + n;
+	}
+	return sent;
 #endif
 }
 

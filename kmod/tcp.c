@@ -266,13 +266,14 @@ static bool room(struct hcomm_link *link)
 
 static u32 max_packet(struct hcomm_link *link)
 {
-	return hcomm_tcp_max_packet();
+	return HCOMM_TCP_PACKET;
 }
 
 static const struct hcomm_transport tcp_transport = {
 	.name = "tcp",
 	.type = HCOMM_TRANSPORT_TCP,
 	.reliable = true,
+	.max_batch = HCOMM_TCP_BATCH,
 	.attach = attach,
 	.detach = detach,
 	.send = send,

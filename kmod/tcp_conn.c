@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The tcp transport: connections that are made, and what goes over them. */
+/*
+ * The tcp transport: connections that are made, and what goes over them.
+ *
+ * All of it is done with bottom halves off and the spinlock of the socket held,
+ * as what arrives is handled by TCP itself: by whoever sends, if the lock is
+ * free, else in a tasklet. Only when a process owns the socket a work item
+ * takes its turn. Nothing of hcomm is called with the socket locked.
+ */
 #include "tcp_conn.h"
 
+#include <linux/pkt_sched.h>
 #include <linux/slab.h>
 #include <linux/tcp.h>
 #include <net/tcp.h>
@@ -9,14 +17,55 @@
 #include "compat.h"
 #include "batch.h"
 #include "link.h"
+#include "wire.h"
 
 enum {
-	TCP_PACKET = 32768,
+	TCP_HEAD_LEN = 8,
+	TCP_MAX_PACKETS = 64,
 	TCP_QUEUE = 1 << 20,
-	TCP_BUDGET = 64,
+	TCP_BUDGET = 1 << 19,
+	/* A reference costs more than to copy so little. */
+	TCP_COPY_BELOW = 1024,
+};
+
+/**
+ * struct tcp_out - a batch that waits to be sent
+ * @list: in tcp_conn.queue
+ * @len: bytes that are left
+ * @at: the first piece that is left
+ * @nr: pieces
+ * @bv: the pieces, each with a reference to its page
+ */
+struct tcp_out {
+	struct list_head list;
+	u32 len;
+	u32 at;
+	u32 nr;
+	struct bio_vec bv[];
+};
+
+/**
+ * struct tcp_in - skb->cb of what was taken from the socket
+ * @off: its first byte that is new
+ * @end: behind its last one
+ */
+struct tcp_in {
+	u32 off;
+	u32 end;
 };
 
 static struct workqueue_struct *tcp_wq;
+
+static struct tcp_in *in_cb(struct sk_buff *skb)
+{
+	BUILD_BUG_ON(sizeof(struct tcp_in) > sizeof(skb->cb));
+	return (struct tcp_in *)skb->cb;
+}
+
+static void broken(struct tcp_conn *c)
+{
+	queue_work(hcomm_tcp_wq, &c->tl->broken);
+}
 
 static void conn_ready(struct sock *sk)
 {
@@ -25,7 +74,7 @@ static void conn_ready(struct sock *sk)
 	rcu_read_lock();
 	c = rcu_dereference_sk_user_data(sk);
 	if (c)
-		queue_work(tcp_wq, &c->rx);
+		tasklet_schedule(&c->tasklet);
 	rcu_read_unlock();
 }
 
@@ -35,8 +84,11 @@ static void conn_space(struct sock *sk)
 
 	rcu_read_lock();
 	c = rcu_dereference_sk_user_data(sk);
-	if (c && sk_stream_is_writeable(sk))
-		queue_work(tcp_wq, &c->tx);
+	/* TCP calls it also to say that there is none. */
+	if (c && !c->flushing && sk_stream_is_writeable(sk)) {
+		clear_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
+		tasklet_schedule(&c->tasklet);
+	}
 	rcu_read_unlock();
 }
 
@@ -47,7 +99,7 @@ static void conn_state(struct sock *sk)
 	rcu_read_lock();
 	c = rcu_dereference_sk_user_data(sk);
 	if (c && sk->sk_state != TCP_ESTABLISHED)
-		queue_work(hcomm_tcp_wq, &c->tl->broken);
+		broken(c);
 	rcu_read_unlock();
 }
 
@@ -55,6 +107,7 @@ static void set_callbacks(struct tcp_conn *c, struct socket *sock)
 {
 	struct sock *sk = sock->sk;
 
+	/* Locked: none of the callbacks before is running. */
 	lock_sock(sk);
 	write_lock_bh(&sk->sk_callback_lock);
 	rcu_assign_sk_user_data(sk, c);
@@ -62,17 +115,46 @@ static void set_callbacks(struct tcp_conn *c, struct socket *sock)
 	sk->sk_write_space = conn_space;
 	sk->sk_state_change = conn_state;
 	write_unlock_bh(&sk->sk_callback_lock);
+	if (sk->sk_state != TCP_ESTABLISHED)
+		broken(c);
 	release_sock(sk);
+}
+
+static void free_out(struct tcp_out *o)
+{
+	u32 i;
+
+	for (i = o->at; i < o->nr; i++)
+		put_page(o->bv[i].bv_page);
+	kfree(o);
 }
 
 /* Forgets what was on its way; nobody uses the connection any more. */
 static void reset(struct tcp_conn *c)
 {
-	skb_queue_purge(&c->queue);
+	struct tcp_out *o, *next;
+
+	list_for_each_entry_safe(o, next, &c->queue, list)
+		free_out(o);
+	INIT_LIST_HEAD(&c->queue);
 	atomic_set(&c->bytes, 0);
-	kfree_skb(c->rx_skb);
-	c->rx_skb = NULL;
-	c->rx_have = 0;
+	skb_queue_purge(&c->arrived);
+	kfree_skb(c->part);
+	c->part = NULL;
+}
+
+/* After a grace period nobody uses the connection that it had. */
+static struct socket *take_sock(struct tcp_conn *c)
+{
+	struct socket *sock = c->sock;
+
+	/* Under the lock: nothing is queued any more. */
+	spin_lock_bh(&c->lock);
+	WRITE_ONCE(c->sock, NULL);
+	spin_unlock_bh(&c->lock);
+	if (sock)
+		hcomm_tcp_quiet(sock);
+	return sock;
 }
 
 /**
@@ -89,19 +171,17 @@ bool hcomm_tcp_close(struct tcp_link *tl, bool trying)
 	int kind;
 
 	lockdep_assert_held(&tl->mutex);
-	for (kind = 0; kind < TCP_CONN_KINDS; kind++)
-		if (tl->conn[kind].sock) {
-			gone[nr++] = tl->conn[kind].sock;
-			WRITE_ONCE(tl->conn[kind].sock, NULL);
-		}
+	for (kind = 0; kind < TCP_CONN_KINDS; kind++) {
+		gone[nr] = take_sock(&tl->conn[kind]);
+		nr += !!gone[nr];
+	}
 	made = nr;
 	for (kind = 0; trying && kind < TCP_CONN_KINDS; kind++)
 		if (tl->conn[kind].trying) {
+			hcomm_tcp_quiet(tl->conn[kind].trying);
 			gone[nr++] = tl->conn[kind].trying;
 			tl->conn[kind].trying = NULL;
 		}
-	for (i = 0; i < nr; i++)
-		hcomm_tcp_quiet(gone[i]);
 	hcomm_link_wait(tl->link);
 	for (i = 0; i < nr; i++)
 		hcomm_tcp_abort(gone[i]);
@@ -112,23 +192,27 @@ bool hcomm_tcp_close(struct tcp_link *tl, bool trying)
 
 static void close_one(struct tcp_conn *c)
 {
-	struct socket *sock = c->sock;
+	struct socket *sock = take_sock(c);
 
 	if (!sock)
 		return;
-	WRITE_ONCE(c->sock, NULL);
-	hcomm_tcp_quiet(sock);
 	synchronize_rcu();
 	hcomm_tcp_abort(sock);
 	reset(c);
 }
 
-static void set_socket(struct socket *sock)
+static void set_socket(struct tcp_conn *c, struct socket *sock)
 {
-	tcp_sock_set_nodelay(sock->sk);
-	sock->sk->sk_allocation = GFP_NOFS | __GFP_NOWARN;
+	struct sock *sk = sock->sk;
+
+	tcp_sock_set_nodelay(sk);
+	/* It is sent from where one may not sleep, and for any process. */
+	sk->sk_allocation = GFP_ATOMIC | __GFP_NOWARN;
+	sk->sk_use_task_frag = false;
+	if (c->kind == TCP_CONN_CONTROL)
+		sk->sk_priority = TC_PRIO_CONTROL;
 	/* What the kernel gave up on is noticed by heartbeats much earlier. */
-	tcp_sock_set_user_timeout(sock->sk, 10000);
+	tcp_sock_set_user_timeout(sk, 10000);
 }
 
 /* A connection works in both directions. */
@@ -136,195 +220,505 @@ void hcomm_tcp_install(struct tcp_conn *c, struct socket *sock)
 {
 	lockdep_assert_held(&c->tl->mutex);
 	close_one(c);
-	set_socket(sock);
+	set_socket(c, sock);
+	spin_lock_bh(&c->lock);
 	WRITE_ONCE(c->sock, sock);
+	spin_unlock_bh(&c->lock);
 	set_callbacks(c, sock);
 	/*
 	 * Something may have come before the callbacks were there. Under the
-	 * mutex: detach() sets dead under it before it cancels these.
+	 * mutex: detach() sets dead under it before it kills this.
 	 */
-	queue_work(tcp_wq, &c->rx);
-	queue_work(tcp_wq, &c->tx);
+	tasklet_schedule(&c->tasklet);
 }
 
-/* Reads up to @len bytes; 0: none now, negative: the connection is over. */
-static int read_some(struct socket *sock, void *p, u32 len)
+static bool has_room(const struct tcp_conn *c)
 {
-	struct kvec kv = { .iov_base = p, .iov_len = len };
-	struct msghdr msg = { .msg_flags = MSG_DONTWAIT };
-	int n = kernel_recvmsg(sock, &msg, &kv, 1, len, MSG_DONTWAIT);
-
-	if (n == -EAGAIN)
-		return 0;
-	return n ? n : -ECONNRESET;
+	return atomic_read(&c->bytes) < TCP_QUEUE / 2;
 }
 
-/* One step of receiving: 1: go on, 0: nothing there, else an error. */
-static int receive_step(struct tcp_conn *c, struct socket *sock)
+/* Whether somebody waits for room, and there is some. */
+static bool may_go_on(struct tcp_conn *c)
 {
-	struct sk_buff *skb = c->rx_skb;
-	u32 len;
-	int n;
-
-	if (!skb) {
-		n = read_some(sock, c->rx_len + c->rx_have, 4 - c->rx_have);
-		if (n <= 0)
-			return n;
-		c->rx_have += n;
-		if (c->rx_have < 4)
-			return 1;
-		len = get_unaligned_le32(c->rx_len);
-		if (!len || len > TCP_PACKET)
-			return -EBADMSG;
-		skb = alloc_skb(len, GFP_KERNEL);
-		if (!skb)
-			return -ENOMEM;
-		skb_put(skb, len);
-		c->rx_skb = skb;
-		c->rx_have = 0;
-	}
-	n = read_some(sock, skb->data + c->rx_have, skb->len - c->rx_have);
-	if (n <= 0)
-		return n;
-	c->rx_have += n;
-	if (c->rx_have < skb->len)
-		return 1;
-	c->rx_skb = NULL;
-	c->rx_have = 0;
-	local_bh_disable();
-	rcu_read_lock();
-	hcomm_link_receive_on(c->tl->link, skb, 0, skb->len, skb->len);
-	rcu_read_unlock();
-	local_bh_enable();
-	consume_skb(skb);
-	return 1;
+	/* Pairs with the one in hcomm_tcp_room(). */
+	smp_mb();
+	return test_bit(0, &c->wanted) && has_room(c);
 }
 
-static void do_rx(struct work_struct *w)
+static void was_sent(struct tcp_conn *c, struct tcp_out *o, u32 n)
 {
-	struct tcp_conn *c = container_of(w, struct tcp_conn, rx);
-	struct tcp_link *tl = c->tl;
-	u32 budget = TCP_BUDGET;
-	int err = 0;
-
-	mutex_lock(&tl->mutex);
-	while (c->sock && budget--) {
-		err = receive_step(c, c->sock);
-		if (err <= 0)
-			break;
-	}
-	mutex_unlock(&tl->mutex);
-	rcu_read_lock();
-	hcomm_link_receive_done(tl->link);
-	rcu_read_unlock();
-	if (err < 0)
-		queue_work(hcomm_tcp_wq, &tl->broken);
-	else if (err > 0)
-		queue_work(tcp_wq, &c->rx);
-}
-
-/* Sends the first packet, or the rest of it; 0, -EAGAIN or an error. */
-static int transmit_step(struct tcp_conn *c, struct sk_buff *skb)
-{
-	struct kvec kv = { .iov_base = skb->data, .iov_len = skb->len };
-	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
-	int n;
-
-	if (!skb_queue_empty_lockless(&c->queue))
-		msg.msg_flags |= MSG_MORE;
-	n = kernel_sendmsg(c->sock, &msg, &kv, 1, skb->len);
-	if (n < 0)
-		return n;
 	atomic_sub(n, &c->bytes);
-	if (n < skb->len) {
-		skb_pull(skb, n);
-		return -EAGAIN;
+	o->len -= n;
+	for (; o->at < o->nr && n >= o->bv[o->at].bv_len; o->at++) {
+		n -= o->bv[o->at].bv_len;
+		put_page(o->bv[o->at].bv_page);
+	}
+	if (o->at < o->nr) {
+		o->bv[o->at].bv_offset += n;
+		o->bv[o->at].bv_len -= n;
+		return;
+	}
+	spin_lock_bh(&c->lock);
+	list_del(&o->list);
+	spin_unlock_bh(&c->lock);
+	free_out(o);
+}
+
+/* Sends what is queued as far as it goes; the socket is locked. */
+static void flush(struct tcp_conn *c, struct sock *sk)
+{
+	struct tcp_out *o;
+	bool more;
+	int n = 1;
+
+	c->flushing = true;
+	while (n > 0) {
+		spin_lock_bh(&c->lock);
+		o = list_first_entry_or_null(&c->queue, struct tcp_out, list);
+		more = o && !list_is_last(&o->list, &c->queue);
+		spin_unlock_bh(&c->lock);
+		if (!o)
+			break;
+		n = hcomm_compat_tcp_send(sk, o->bv + o->at, o->nr - o->at,
+					  o->len, more);
+		if (n > 0)
+			was_sent(c, o, n);
+	}
+	c->flushing = false;
+	if (n > 0)
+		return;
+	if (n && n != -EAGAIN)
+		broken(c);
+	else if (sk_stream_is_writeable(sk))
+		/* Without memory: nobody says when it will be better. */
+		queue_delayed_work(tcp_wq, &c->work, 1);
+}
+
+static int take(read_descriptor_t *desc, struct sk_buff *skb, unsigned int off,
+		size_t len)
+{
+	struct tcp_conn *c = desc->arg.data;
+	struct sk_buff *clone = skb_clone(skb, GFP_ATOMIC | __GFP_NOWARN);
+
+	if (!clone) {
+		desc->error = -ENOMEM;
+		return 0;
+	}
+	in_cb(clone)->off = off;
+	in_cb(clone)->end = off + len;
+	skb_queue_tail(&c->arrived, clone);
+	desc->count -= min(desc->count, len);
+	return len;
+}
+
+/*
+ * Both directions, as far as it goes; the socket is locked. True: there may be
+ * more to receive.
+ */
+static bool serve(struct tcp_conn *c, struct sock *sk)
+{
+	read_descriptor_t desc = { .count = TCP_BUDGET, .arg.data = c };
+	bool empty = skb_queue_empty_lockless(&c->arrived);
+
+	/* At most a budget is waiting outside of what TCP counts. */
+	if (empty)
+		tcp_read_sock(sk, &desc, take);
+	if (desc.error)
+		queue_delayed_work(tcp_wq, &c->work, 1);
+	flush(c, sk);
+	return !empty || !desc.count;
+}
+
+/* Gives the link what is whole. */
+static void deliver(struct tcp_conn *c, struct sk_buff *skb, u32 off, u32 len)
+{
+	hcomm_link_receive_on(c->tl->link, skb, off, len, c->seg);
+}
+
+/* What stands in front of packets: their length, and that of one. */
+static int get_head(struct tcp_conn *c, struct sk_buff *skb, u32 off, u32 *len)
+{
+	u8 buf[TCP_HEAD_LEN];
+	const u8 *p = skb_header_pointer(skb, off, sizeof(buf), buf);
+
+	if (!p)
+		return -EBADMSG;
+	*len = get_unaligned_le32(p);
+	c->seg = get_unaligned_le32(p + 4);
+	if (!*len || *len > HCOMM_TCP_BATCH || c->seg < HCOMM_WIRE_LINK_LEN ||
+	    *len > (u64)c->seg * TCP_MAX_PACKETS)
+		return -EBADMSG;
+	return 0;
+}
+
+/* Begins to put together what is in several skbs; with no data of its own. */
+static int begin_part(struct tcp_conn *c, u32 need)
+{
+	c->part = alloc_skb(0, GFP_ATOMIC | __GFP_NOWARN);
+	if (!c->part)
+		return -ENOMEM;
+	c->part_last = NULL;
+	c->part_own = false;
+	c->part_off = 0;
+	c->have = 0;
+	c->need = need;
+	return 0;
+}
+
+static void grow_part(struct tcp_conn *c, u32 len, u32 truesize)
+{
+	c->part->len += len;
+	c->part->data_len += len;
+	c->part->truesize += truesize;
+}
+
+static void chain(struct tcp_conn *c, struct sk_buff *skb)
+{
+	if (c->part_last)
+		c->part_last->next = skb;
+	else
+		skb_shinfo(c->part)->frag_list = skb;
+	c->part_last = skb;
+}
+
+/* Bytes in memory of our own, so that many small pieces do not take much. */
+static int copy_part(struct tcp_conn *c, struct sk_buff *skb, u32 off, u32 len)
+{
+	struct sk_buff *last = c->part_own ? c->part_last : NULL;
+	u32 n;
+
+	for (; len; off += n, len -= n) {
+		if (!last || !skb_tailroom(last)) {
+			last = alloc_skb(max_t(u32, len, 2 * TCP_COPY_BELOW),
+					 GFP_ATOMIC | __GFP_NOWARN);
+			if (!last)
+				return -ENOMEM;
+			chain(c, last);
+			c->part_own = true;
+			grow_part(c, 0, last->truesize);
+		}
+		n = min_t(u32, len, skb_tailroom(last));
+		if (skb_copy_bits(skb, off, skb_put(last, n), n))
+			return -EFAULT;
+		grow_part(c, n, 0);
 	}
 	return 0;
 }
 
-static void do_tx(struct work_struct *w)
+/* Bytes by reference: all of the skb, as it cannot be cut without a copy. */
+static int refer_part(struct tcp_conn *c, struct sk_buff *skb, u32 off, u32 len)
 {
-	struct tcp_conn *c = container_of(w, struct tcp_conn, tx);
-	struct tcp_link *tl = c->tl;
+	struct sk_buff *clone = skb_clone(skb, GFP_ATOMIC | __GFP_NOWARN);
+
+	if (!clone)
+		return -ENOMEM;
+	if (!c->part_last)
+		c->part_off = off;
+	chain(c, clone);
+	c->part_own = false;
+	/* Others hold the rest of it. */
+	grow_part(c, skb->len, div_u64((u64)skb->truesize * len, skb->len));
+	return 0;
+}
+
+static int add_part(struct tcp_conn *c, struct sk_buff *skb, u32 off, u32 len)
+{
+	bool from_start = !off || !c->part_last;
+	bool to_end = off + len == skb->len || c->have + len == c->need;
+	int err;
+
+	if (from_start && to_end && len >= TCP_COPY_BELOW &&
+	    skb->truesize / 8 <= len)
+		err = refer_part(c, skb, off, len);
+	else
+		err = copy_part(c, skb, off, len);
+	c->have += len;
+	return err;
+}
+
+/* The part is as long as is known now that it must be. */
+static int end_part(struct tcp_conn *c)
+{
+	u32 len;
+	int err;
+
+	if (c->need == TCP_HEAD_LEN) {
+		err = get_head(c, c->part, c->part_off, &len);
+		c->need += len;
+		return err;
+	}
+	deliver(c, c->part, c->part_off + TCP_HEAD_LEN, c->need - TCP_HEAD_LEN);
+	consume_skb(c->part);
+	c->part = NULL;
+	return 0;
+}
+
+/* What begins in front of a skb or in it; returns the bytes that were used. */
+static int parse(struct tcp_conn *c, struct sk_buff *skb, u32 off, u32 avail)
+{
+	u32 len = 0;
+	int err;
+
+	if (!c->part) {
+		if (avail >= TCP_HEAD_LEN) {
+			err = get_head(c, skb, off, &len);
+			if (err)
+				return err;
+		}
+		if (len && avail >= TCP_HEAD_LEN + len) {
+			deliver(c, skb, off + TCP_HEAD_LEN, len);
+			return TCP_HEAD_LEN + len;
+		}
+		err = begin_part(c, TCP_HEAD_LEN + len);
+		if (err)
+			return err;
+	}
+	len = min(avail, c->need - c->have);
+	err = add_part(c, skb, off, len);
+	if (!err && c->have == c->need)
+		err = end_part(c);
+	return err ? err : len;
+}
+
+/* Hands up what was taken from the socket; only in the tasklet. */
+static void receive(struct tcp_conn *c)
+{
 	struct sk_buff *skb;
-	int err = 0;
+	u32 off, end;
+	int n = 0;
+
+	while (n >= 0 && (skb = skb_dequeue(&c->arrived))) {
+		end = in_cb(skb)->end;
+		for (off = in_cb(skb)->off; off < end; off += n) {
+			n = parse(c, skb, off, end - off);
+			if (n < 0)
+				break;
+		}
+		consume_skb(skb);
+	}
+	/* Where the next packet begins is not known any more. */
+	if (n < 0) {
+		skb_queue_purge(&c->arrived);
+		broken(c);
+	}
+	hcomm_link_receive_done(c->tl->link);
+}
+
+static void run(struct tasklet_struct *t)
+{
+	struct tcp_conn *c = from_tasklet(c, t, tasklet);
+	struct hcomm_link *link = c->tl->link;
+	struct socket *sock;
+	bool again = false;
+	struct sock *sk;
+
+	rcu_read_lock();
+	sock = READ_ONCE(c->sock);
+	if (!sock)
+		goto out;
+	sk = sock->sk;
+	bh_lock_sock(sk);
+	if (sock_owned_by_user(sk))
+		queue_delayed_work(tcp_wq, &c->work, 0);
+	else
+		again = serve(c, sk);
+	bh_unlock_sock(sk);
+	receive(c);
+	if (may_go_on(c)) {
+		clear_bit(0, &c->wanted);
+		hcomm_link_kick(link);
+	}
+	if (again)
+		tasklet_schedule(t);
+out:
+	rcu_read_unlock();
+}
+
+static void do_work(struct work_struct *w)
+{
+	struct tcp_conn *c = container_of(to_delayed_work(w), struct tcp_conn,
+					  work);
+	struct tcp_link *tl = c->tl;
 
 	mutex_lock(&tl->mutex);
-	while (c->sock && (skb = skb_dequeue(&c->queue))) {
-		err = transmit_step(c, skb);
-		if (!err) {
-			consume_skb(skb);
-			continue;
-		}
-		if (err != -EAGAIN) {
-			kfree_skb(skb);
-			break;
-		}
-		skb_queue_head(&c->queue, skb);
-		set_bit(SOCK_NOSPACE, &c->sock->flags);
-		/* Room may have come between the attempt and the flag. */
-		if (sk_stream_is_writeable(c->sock->sk))
-			continue;
-		break;
+	if (c->sock) {
+		lock_sock(c->sock->sk);
+		serve(c, c->sock->sk);
+		release_sock(c->sock->sk);
+		tasklet_schedule(&c->tasklet);
 	}
 	mutex_unlock(&tl->mutex);
-	if (err && err != -EAGAIN)
-		queue_work(hcomm_tcp_wq, &tl->broken);
-	else if (atomic_read(&c->bytes) < TCP_QUEUE / 2)
-		hcomm_link_kick(tl->link);
 }
 
-static struct sk_buff *make_skb(struct hcomm_batch_iter *i, u32 len)
+static bool copied(const struct hcomm_batch *b, const struct bio_vec *bv)
 {
-	struct sk_buff *skb;
-
-	skb = alloc_skb(len + 4, GFP_ATOMIC | __GFP_NOWARN);
-	if (!skb)
-		return NULL;
-	put_unaligned_le32(len, skb_put(skb, 4));
-	hcomm_batch_take(i, skb_put(skb, len), len);
-	return skb;
+	return bv->bv_len < TCP_COPY_BELOW || !hcomm_batch_lasting(b, bv) ||
+	       !sendpage_ok(bv->bv_page);
 }
 
-/* Under RCU, bottom halves off; -ENOTCONN: there is no connection. */
+/**
+ * struct copier - where pieces are copied to
+ * @o: what they become part of
+ * @page: the page, with a reference
+ * @off: where in it
+ * @room: bytes there
+ * @left: bytes that will still come
+ */
+struct copier {
+	struct tcp_out *o;
+	struct page *page;
+	u32 off;
+	u32 room;
+	u32 left;
+};
+
+static void add_piece(struct tcp_out *o, struct page *page, u32 off, u32 len)
+{
+	struct bio_vec *bv = o->nr ? &o->bv[o->nr - 1] : NULL;
+
+	o->len += len;
+	if (bv && bv->bv_page == page && bv->bv_offset + bv->bv_len == off) {
+		bv->bv_len += len;
+		return;
+	}
+	get_page(page);
+	bvec_set_page(&o->bv[o->nr++], page, len, off);
+}
+
+/* In pages, as TCP takes nothing else by reference. */
+static bool copy_in(struct copier *cp, const void *from, u32 len)
+{
+	void *p;
+	u32 n;
+
+	for (; len; from += n, len -= n) {
+		if (!cp->room) {
+			if (cp->page)
+				put_page(cp->page);
+			cp->page = NULL;
+			cp->room = min_t(u32, cp->left, PAGE_SIZE);
+			p = netdev_alloc_frag(cp->room);
+			if (!p)
+				return false;
+			cp->page = virt_to_head_page(p);
+			cp->off = p - page_address(cp->page);
+		}
+		n = min(len, cp->room);
+		memcpy(page_address(cp->page) + cp->off, from, n);
+		add_piece(cp->o, cp->page, cp->off, n);
+		cp->off += n;
+		cp->room -= n;
+		cp->left -= n;
+	}
+	return true;
+}
+
+/* The pieces of a batch behind the lengths; false: no memory. */
+static bool fill_out(struct copier *cp, const struct hcomm_batch *b)
+{
+	u8 head[TCP_HEAD_LEN];
+	bool ok;
+	u32 i;
+
+	put_unaligned_le32(b->bytes, head);
+	put_unaligned_le32(b->seg_len, head + 4);
+	ok = copy_in(cp, head, sizeof(head));
+	for (i = 0; ok && i < b->nr_bv; i++) {
+		const struct bio_vec *bv = &b->bv[i];
+
+		if (copied(b, bv))
+			ok = copy_in(cp, page_address(bv->bv_page) +
+				     bv->bv_offset, bv->bv_len);
+		else
+			add_piece(cp->o, bv->bv_page, bv->bv_offset,
+				  bv->bv_len);
+	}
+	if (cp->page)
+		put_page(cp->page);
+	return ok;
+}
+
+static struct tcp_out *make_out(const struct hcomm_batch *b)
+{
+	struct copier cp = { .left = TCP_HEAD_LEN };
+	u32 i;
+
+	for (i = 0; i < b->nr_bv; i++)
+		if (copied(b, &b->bv[i]))
+			cp.left += b->bv[i].bv_len;
+	i = 1 + b->nr_bv + DIV_ROUND_UP(cp.left, PAGE_SIZE);
+	cp.o = kmalloc(struct_size(cp.o, bv, i), GFP_ATOMIC | __GFP_NOWARN);
+	if (!cp.o)
+		return NULL;
+	cp.o->len = 0;
+	cp.o->at = 0;
+	cp.o->nr = 0;
+	if (fill_out(&cp, b))
+		return cp.o;
+	free_out(cp.o);
+	return NULL;
+}
+
+/* The sender does it itself if the socket is free; else the tasklet does. */
+static void send_now(struct tcp_conn *c, struct sock *sk)
+{
+	bool later = true;
+
+	/* Trylock: what arrives may send, and on another link's socket. */
+	if (spin_trylock(&sk->sk_lock.slock)) {
+		later = sock_owned_by_user(sk);
+		if (!later)
+			flush(c, sk);
+		spin_unlock(&sk->sk_lock.slock);
+	}
+	if (later || may_go_on(c))
+		tasklet_schedule(&c->tasklet);
+}
+
+/**
+ * hcomm_tcp_send - send a batch
+ * @c: connection
+ * @b: batch
+ *
+ * Context: bottom halves off, under rcu_read_lock().
+ * Return: 0, -ENOTCONN: there is no connection, or what send() returns.
+ */
 int hcomm_tcp_send(struct tcp_conn *c, struct hcomm_batch *b)
 {
-	struct sk_buff_head list;
-	struct hcomm_batch_iter i;
-	struct sk_buff *skb;
-	u32 len;
+	struct socket *sock;
+	struct tcp_out *o;
 
 	if (!READ_ONCE(c->sock))
 		return -ENOTCONN;
 	if (atomic_read(&c->bytes) > TCP_QUEUE)
 		return -EAGAIN;
-	__skb_queue_head_init(&list);
-	hcomm_batch_begin(b, &i);
-	while ((len = hcomm_batch_next(&i))) {
-		skb = make_skb(&i, len);
-		if (!skb) {
-			__skb_queue_purge(&list);
-			return -ENOMEM;
-		}
-		__skb_queue_tail(&list, skb);
+	o = make_out(b);
+	if (!o)
+		return -ENOMEM;
+	spin_lock_bh(&c->lock);
+	sock = c->sock;
+	if (sock) {
+		list_add_tail(&o->list, &c->queue);
+		atomic_add(o->len, &c->bytes);
 	}
-	atomic_add(b->bytes + 4 * b->nr_seg, &c->bytes);
-	spin_lock(&c->queue.lock);
-	skb_queue_splice_tail(&list, &c->queue);
-	spin_unlock(&c->queue.lock);
-	queue_work(tcp_wq, &c->tx);
+	spin_unlock_bh(&c->lock);
+	if (!sock) {
+		free_out(o);
+		return -ENOTCONN;
+	}
+	send_now(c, sock->sk);
 	return 0;
 }
 
+/* Whether there is room for data; if not, the link is kicked when there is. */
 bool hcomm_tcp_room(struct tcp_conn *c)
 {
-	return atomic_read(&c->bytes) < TCP_QUEUE / 2;
-}
-
-u32 hcomm_tcp_max_packet(void)
-{
-	return TCP_PACKET;
+	if (has_room(c))
+		return true;
+	set_bit(0, &c->wanted);
+	/* Pairs with the one of whoever made room. */
+	smp_mb__after_atomic();
+	return has_room(c);
 }
 
 void hcomm_tcp_conn_setup(struct tcp_conn *c, struct tcp_link *tl,
@@ -332,17 +726,19 @@ void hcomm_tcp_conn_setup(struct tcp_conn *c, struct tcp_link *tl,
 {
 	c->tl = tl;
 	c->kind = kind;
-	INIT_WORK(&c->tx, do_tx);
-	INIT_WORK(&c->rx, do_rx);
-	skb_queue_head_init(&c->queue);
+	spin_lock_init(&c->lock);
+	INIT_LIST_HEAD(&c->queue);
+	skb_queue_head_init(&c->arrived);
+	tasklet_setup(&c->tasklet, run);
+	INIT_DELAYED_WORK(&c->work, do_work);
 }
 
 /* There is no connection any more, and nobody makes one. */
 void hcomm_tcp_conn_cancel(struct tcp_conn *c)
 {
-	cancel_work_sync(&c->tx);
-	cancel_work_sync(&c->rx);
-	skb_queue_purge(&c->queue);
+	/* The work first: it schedules the tasklet, which does nothing now. */
+	cancel_delayed_work_sync(&c->work);
+	tasklet_kill(&c->tasklet);
 }
 
 int hcomm_tcp_conn_init(void)

@@ -4,6 +4,7 @@
 #define HCOMM_TCP_CONN_H
 
 #include <linux/interrupt.h>
+#include <linux/interrupt.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
 #include <linux/skbuff.h>
@@ -11,10 +12,14 @@
 #include <net/sock.h>
 
 #include "transport.h"
+#include "wire.h"
 
 enum hcomm_tcp_const {
 	HCOMM_TCP_GREETING = 0x484d4331,	/* "HMC1" */
 	HCOMM_TCP_GREETING_LEN = 20,
+	/* A power of two of payload, so that messages of one are cut evenly. */
+	HCOMM_TCP_PACKET = 32768 + HCOMM_WIRE_PLAIN_LEN,
+	HCOMM_TCP_BATCH = 2 * HCOMM_TCP_PACKET,
 };
 
 enum tcp_conn_kind { TCP_CONN_CONTROL, TCP_CONN_BULK, TCP_CONN_KINDS };
@@ -27,13 +32,23 @@ enum tcp_conn_kind { TCP_CONN_CONTROL, TCP_CONN_BULK, TCP_CONN_KINDS };
  *	that or RCU, read by callbacks through sk_user_data
  * @trying: the one that is being made, under tcp_link.mutex
  * @until: when it must be there, jiffies
- * @tx: sends what is queued
- * @rx: receives
- * @queue: packets with their length in front
+ * @tasklet: receives, and sends what could not be sent at once
+ * @work: does so while a process owns the socket, or without memory
+ * @lock: protects @queue, and @sock against those who queue
+ * @queue: struct tcp_out, what is to be sent
  * @bytes: of @queue
- * @rx_skb: the packet that is being received
- * @rx_have: bytes of it, or of @rx_len while that is incomplete
- * @rx_len: its length as it came
+ * @wanted: bit 0: somebody waits for room in @queue
+ * @flushing: @queue is being sent; under the lock of the socket
+ * @arrived: what was taken from the socket
+ * @part: packets that came in part, in the skbs of its frag_list
+ * @part_last: the last one of them
+ * @part_own: it is memory of our own, nobody refers to it
+ * @part_off: where the packets with their lengths begin in @part
+ * @have: bytes from there on
+ * @need: how many must come
+ * @seg: length of each packet but the last
+ *
+ * From @part on they are the tasklet's.
  */
 struct tcp_conn {
 	struct tcp_link *tl;
@@ -41,13 +56,21 @@ struct tcp_conn {
 	struct socket *sock;
 	struct socket *trying;
 	unsigned long until;
-	struct work_struct tx;
-	struct work_struct rx;
-	struct sk_buff_head queue;
+	struct tasklet_struct tasklet;
+	struct delayed_work work;
+	spinlock_t lock;	/* @queue, @sock */
+	struct list_head queue;
 	atomic_t bytes;
-	struct sk_buff *rx_skb;
-	u32 rx_have;
-	u8 rx_len[4];
+	unsigned long wanted;
+	bool flushing;
+	struct sk_buff_head arrived;
+	struct sk_buff *part;
+	struct sk_buff *part_last;
+	bool part_own;
+	u32 part_off;
+	u32 have;
+	u32 need;
+	u32 seg;
 };
 
 /**
@@ -101,7 +124,6 @@ bool hcomm_tcp_close(struct tcp_link *tl, bool trying);
 void hcomm_tcp_conn_cancel(struct tcp_conn *c);
 int hcomm_tcp_send(struct tcp_conn *c, struct hcomm_batch *b);
 bool hcomm_tcp_room(struct tcp_conn *c);
-u32 hcomm_tcp_max_packet(void);
 
 static inline int hcomm_tcp_addr_len(const union hcomm_addr *a)
 {
