@@ -2,10 +2,11 @@
 /*
  * The tcp transport: connections that are made, and what goes over them.
  *
- * All of it is done with bottom halves off and the spinlock of the socket held,
- * as what arrives is handled by TCP itself: by whoever sends, if the lock is
- * free, else in a tasklet. Only when a process owns the socket a work item
- * takes its turn. Nothing of hcomm is called with the socket locked.
+ * All is done with bottom halves off. The spinlock of the socket is taken to
+ * get out of it what arrived, which a tasklet hands up later, and to put into
+ * it what is to be sent: whoever has packets does it himself, if the lock is
+ * free at once, else the tasklet does. Only when a process owns the socket a
+ * work item takes its turn. No function of hcomm is called with it locked.
  */
 #include "tcp_conn.h"
 
@@ -23,7 +24,7 @@ enum {
 	TCP_HEAD_LEN = 8,
 	TCP_MAX_PACKETS = 64,
 	TCP_QUEUE = 1 << 20,
-	TCP_BUDGET = 1 << 19,
+	TCP_ARRIVED = 64,
 	/* A reference costs more than to copy so little. */
 	TCP_COPY_BELOW = 1024,
 };
@@ -67,17 +68,6 @@ static void broken(struct tcp_conn *c)
 	queue_work(hcomm_tcp_wq, &c->tl->broken);
 }
 
-static void conn_ready(struct sock *sk)
-{
-	struct tcp_conn *c;
-
-	rcu_read_lock();
-	c = rcu_dereference_sk_user_data(sk);
-	if (c)
-		tasklet_schedule(&c->tasklet);
-	rcu_read_unlock();
-}
-
 static void conn_space(struct sock *sk)
 {
 	struct tcp_conn *c;
@@ -85,7 +75,7 @@ static void conn_space(struct sock *sk)
 	rcu_read_lock();
 	c = rcu_dereference_sk_user_data(sk);
 	/* TCP calls it also to say that there is none. */
-	if (c && !c->flushing && sk_stream_is_writeable(sk)) {
+	if (c && !c->inside && sk_stream_is_writeable(sk)) {
 		clear_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
 		tasklet_schedule(&c->tasklet);
 	}
@@ -101,23 +91,6 @@ static void conn_state(struct sock *sk)
 	if (c && sk->sk_state != TCP_ESTABLISHED)
 		broken(c);
 	rcu_read_unlock();
-}
-
-static void set_callbacks(struct tcp_conn *c, struct socket *sock)
-{
-	struct sock *sk = sock->sk;
-
-	/* Locked: none of the callbacks before is running. */
-	lock_sock(sk);
-	write_lock_bh(&sk->sk_callback_lock);
-	rcu_assign_sk_user_data(sk, c);
-	sk->sk_data_ready = conn_ready;
-	sk->sk_write_space = conn_space;
-	sk->sk_state_change = conn_state;
-	write_unlock_bh(&sk->sk_callback_lock);
-	if (sk->sk_state != TCP_ESTABLISHED)
-		broken(c);
-	release_sock(sk);
 }
 
 static void free_out(struct tcp_out *o)
@@ -141,6 +114,7 @@ static void reset(struct tcp_conn *c)
 	skb_queue_purge(&c->arrived);
 	kfree_skb(c->part);
 	c->part = NULL;
+	c->bad = false;
 }
 
 /* After a grace period nobody uses the connection that it had. */
@@ -215,23 +189,6 @@ static void set_socket(struct tcp_conn *c, struct socket *sock)
 	tcp_sock_set_user_timeout(sk, 10000);
 }
 
-/* A connection works in both directions. */
-void hcomm_tcp_install(struct tcp_conn *c, struct socket *sock)
-{
-	lockdep_assert_held(&c->tl->mutex);
-	close_one(c);
-	set_socket(c, sock);
-	spin_lock_bh(&c->lock);
-	WRITE_ONCE(c->sock, sock);
-	spin_unlock_bh(&c->lock);
-	set_callbacks(c, sock);
-	/*
-	 * Something may have come before the callbacks were there. Under the
-	 * mutex: detach() sets dead under it before it kills this.
-	 */
-	tasklet_schedule(&c->tasklet);
-}
-
 static bool has_room(const struct tcp_conn *c)
 {
 	return atomic_read(&c->bytes) < TCP_QUEUE / 2;
@@ -271,7 +228,7 @@ static void flush(struct tcp_conn *c, struct sock *sk)
 	bool more;
 	int n = 1;
 
-	c->flushing = true;
+	c->inside = true;
 	while (n > 0) {
 		spin_lock_bh(&c->lock);
 		o = list_first_entry_or_null(&c->queue, struct tcp_out, list);
@@ -284,7 +241,7 @@ static void flush(struct tcp_conn *c, struct sock *sk)
 		if (n > 0)
 			was_sent(c, o, n);
 	}
-	c->flushing = false;
+	c->inside = false;
 	if (n > 0)
 		return;
 	if (n && n != -EAGAIN)
@@ -292,41 +249,6 @@ static void flush(struct tcp_conn *c, struct sock *sk)
 	else if (sk_stream_is_writeable(sk))
 		/* Without memory: nobody says when it will be better. */
 		queue_delayed_work(tcp_wq, &c->work, 1);
-}
-
-static int take(read_descriptor_t *desc, struct sk_buff *skb, unsigned int off,
-		size_t len)
-{
-	struct tcp_conn *c = desc->arg.data;
-	struct sk_buff *clone = skb_clone(skb, GFP_ATOMIC | __GFP_NOWARN);
-
-	if (!clone) {
-		desc->error = -ENOMEM;
-		return 0;
-	}
-	in_cb(clone)->off = off;
-	in_cb(clone)->end = off + len;
-	skb_queue_tail(&c->arrived, clone);
-	desc->count -= min(desc->count, len);
-	return len;
-}
-
-/*
- * Both directions, as far as it goes; the socket is locked. True: there may be
- * more to receive.
- */
-static bool serve(struct tcp_conn *c, struct sock *sk)
-{
-	read_descriptor_t desc = { .count = TCP_BUDGET, .arg.data = c };
-	bool empty = skb_queue_empty_lockless(&c->arrived);
-
-	/* At most a budget is waiting outside of what TCP counts. */
-	if (empty)
-		tcp_read_sock(sk, &desc, take);
-	if (desc.error)
-		queue_delayed_work(tcp_wq, &c->work, 1);
-	flush(c, sk);
-	return !empty || !desc.count;
 }
 
 /* Gives the link what is whole. */
@@ -480,6 +402,59 @@ static int parse(struct tcp_conn *c, struct sk_buff *skb, u32 off, u32 avail)
 	return err ? err : len;
 }
 
+/* TCP keeps what it hands out only until this returns: a clone lasts. */
+static int take(read_descriptor_t *desc, struct sk_buff *skb, unsigned int off,
+		size_t len)
+{
+	struct sk_buff *clone = skb_clone(skb, GFP_ATOMIC | __GFP_NOWARN);
+	struct tcp_conn *c = desc->arg.data;
+
+	if (!clone) {
+		desc->error = -ENOMEM;
+		return 0;
+	}
+	in_cb(clone)->off = off;
+	in_cb(clone)->end = off + len;
+	skb_queue_tail(&c->arrived, clone);
+	desc->count--;
+	return len;
+}
+
+/*
+ * Takes what is there; the socket is locked. It is acknowledged and room for
+ * more is made at once, so only so much of it may wait.
+ */
+static void collect(struct tcp_conn *c, struct sock *sk)
+{
+	u32 have = skb_queue_len_lockless(&c->arrived);
+	read_descriptor_t desc = { .arg.data = c };
+
+	if (have < TCP_ARRIVED) {
+		desc.count = TCP_ARRIVED - have;
+		c->inside = true;
+		tcp_read_sock(sk, &desc, take);
+		c->inside = false;
+	}
+	/* Without memory nobody says when it will be better. */
+	if (desc.error)
+		queue_delayed_work(tcp_wq, &c->work, 1);
+}
+
+/* TCP calls it with the socket locked, by its spinlock or by a process. */
+static void conn_ready(struct sock *sk)
+{
+	struct tcp_conn *c;
+
+	rcu_read_lock();
+	c = rcu_dereference_sk_user_data(sk);
+	if (c) {
+		if (!sock_owned_by_user_nocheck(sk))
+			collect(c, sk);
+		tasklet_schedule(&c->tasklet);
+	}
+	rcu_read_unlock();
+}
+
 /* Hands up what was taken from the socket; only in the tasklet. */
 static void receive(struct tcp_conn *c)
 {
@@ -487,7 +462,7 @@ static void receive(struct tcp_conn *c)
 	u32 off, end;
 	int n = 0;
 
-	while (n >= 0 && (skb = skb_dequeue(&c->arrived))) {
+	while (!c->bad && (skb = skb_dequeue(&c->arrived))) {
 		end = in_cb(skb)->end;
 		for (off = in_cb(skb)->off; off < end; off += n) {
 			n = parse(c, skb, off, end - off);
@@ -495,11 +470,11 @@ static void receive(struct tcp_conn *c)
 				break;
 		}
 		consume_skb(skb);
-	}
-	/* Where the next packet begins is not known any more. */
-	if (n < 0) {
-		skb_queue_purge(&c->arrived);
-		broken(c);
+		/* Where the next packet begins is not known any more. */
+		if (n < 0) {
+			c->bad = true;
+			broken(c);
+		}
 	}
 	hcomm_link_receive_done(c->tl->link);
 }
@@ -507,9 +482,7 @@ static void receive(struct tcp_conn *c)
 static void run(struct tasklet_struct *t)
 {
 	struct tcp_conn *c = from_tasklet(c, t, tasklet);
-	struct hcomm_link *link = c->tl->link;
 	struct socket *sock;
-	bool again = false;
 	struct sock *sk;
 
 	rcu_read_lock();
@@ -517,19 +490,21 @@ static void run(struct tasklet_struct *t)
 	if (!sock)
 		goto out;
 	sk = sock->sk;
-	bh_lock_sock(sk);
-	if (sock_owned_by_user(sk))
-		queue_delayed_work(tcp_wq, &c->work, 0);
-	else
-		again = serve(c, sk);
-	bh_unlock_sock(sk);
 	receive(c);
+	bh_lock_sock(sk);
+	if (sock_owned_by_user(sk)) {
+		queue_delayed_work(tcp_wq, &c->work, 0);
+	} else {
+		collect(c, sk);
+		flush(c, sk);
+	}
+	bh_unlock_sock(sk);
+	if (!c->bad && !skb_queue_empty_lockless(&c->arrived))
+		tasklet_schedule(t);
 	if (may_go_on(c)) {
 		clear_bit(0, &c->wanted);
-		hcomm_link_kick(link);
+		hcomm_link_kick(c->tl->link);
 	}
-	if (again)
-		tasklet_schedule(t);
 out:
 	rcu_read_unlock();
 }
@@ -543,11 +518,48 @@ static void do_work(struct work_struct *w)
 	mutex_lock(&tl->mutex);
 	if (c->sock) {
 		lock_sock(c->sock->sk);
-		serve(c, c->sock->sk);
+		local_bh_disable();
+		collect(c, c->sock->sk);
+		flush(c, c->sock->sk);
+		local_bh_enable();
 		release_sock(c->sock->sk);
 		tasklet_schedule(&c->tasklet);
 	}
 	mutex_unlock(&tl->mutex);
+}
+
+static void set_callbacks(struct tcp_conn *c, struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+
+	/* Locked: none of the callbacks before is running. */
+	lock_sock(sk);
+	write_lock_bh(&sk->sk_callback_lock);
+	rcu_assign_sk_user_data(sk, c);
+	sk->sk_data_ready = conn_ready;
+	sk->sk_write_space = conn_space;
+	sk->sk_state_change = conn_state;
+	write_unlock_bh(&sk->sk_callback_lock);
+	if (sk->sk_state != TCP_ESTABLISHED)
+		broken(c);
+	release_sock(sk);
+}
+
+/* A connection works in both directions. */
+void hcomm_tcp_install(struct tcp_conn *c, struct socket *sock)
+{
+	lockdep_assert_held(&c->tl->mutex);
+	close_one(c);
+	set_socket(c, sock);
+	spin_lock_bh(&c->lock);
+	WRITE_ONCE(c->sock, sock);
+	spin_unlock_bh(&c->lock);
+	set_callbacks(c, sock);
+	/*
+	 * Something may have come before the callbacks were there. Under the
+	 * mutex: detach() sets dead under it before it kills this.
+	 */
+	tasklet_schedule(&c->tasklet);
 }
 
 static bool copied(const struct hcomm_batch *b, const struct bio_vec *bv)
@@ -664,9 +676,10 @@ static void send_now(struct tcp_conn *c, struct sock *sk)
 {
 	bool later = true;
 
-	/* Trylock: what arrives may send, and on another link's socket. */
+	/* Trylock: nobody waits for a socket while he builds packets. */
 	if (spin_trylock(&sk->sk_lock.slock)) {
-		later = sock_owned_by_user(sk);
+		/* Where locks are nothing, what TCP sent may come back here. */
+		later = c->inside || sock_owned_by_user(sk);
 		if (!later)
 			flush(c, sk);
 		spin_unlock(&sk->sk_lock.slock);

@@ -32,14 +32,15 @@ enum tcp_conn_kind { TCP_CONN_CONTROL, TCP_CONN_BULK, TCP_CONN_KINDS };
  *	that or RCU, read by callbacks through sk_user_data
  * @trying: the one that is being made, under tcp_link.mutex
  * @until: when it must be there, jiffies
- * @tasklet: receives, and sends what could not be sent at once
+ * @tasklet: hands up what arrived, sends what could not be sent at once
  * @work: does so while a process owns the socket, or without memory
  * @lock: protects @queue, and @sock against those who queue
  * @queue: struct tcp_out, what is to be sent
  * @bytes: of @queue
  * @wanted: bit 0: somebody waits for room in @queue
- * @flushing: @queue is being sent; under the lock of the socket
+ * @inside: TCP was called; under the lock of the socket
  * @arrived: what was taken from the socket
+ * @bad: what arrives makes no sense any more
  * @part: packets that came in part, in the skbs of its frag_list
  * @part_last: the last one of them
  * @part_own: it is memory of our own, nobody refers to it
@@ -48,7 +49,7 @@ enum tcp_conn_kind { TCP_CONN_CONTROL, TCP_CONN_BULK, TCP_CONN_KINDS };
  * @need: how many must come
  * @seg: length of each packet but the last
  *
- * From @part on they are the tasklet's.
+ * From @bad on they are the tasklet's.
  */
 struct tcp_conn {
 	struct tcp_link *tl;
@@ -62,8 +63,9 @@ struct tcp_conn {
 	struct list_head queue;
 	atomic_t bytes;
 	unsigned long wanted;
-	bool flushing;
+	bool inside;
 	struct sk_buff_head arrived;
+	bool bad;
 	struct sk_buff *part;
 	struct sk_buff *part_last;
 	bool part_own;
