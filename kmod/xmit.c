@@ -368,14 +368,14 @@ static void want_ack_now(struct hcomm_link *link, struct hcomm_batch *b,
 		*b->flags |= HCOMM_LINK_F_ACK_NOW;
 }
 
-static void send_failed(struct hcomm_link *link, struct hcomm_batch *b, int err)
+/* The transport did not take the batch: all of it is to be sent again. */
+static void take_back(struct hcomm_link *link, struct hcomm_batch *b, int err,
+		      struct list_head *lost)
 {
 	u64 now = ktime_get_ns();
-	bool fell_back = false;
-	LIST_HEAD(lost);
 
 	spin_lock(&link->lock);
-	hcomm_flight_take_back(link, b, &lost);
+	hcomm_flight_take_back(link, b, lost);
 	link->cnt.tx_errors++;
 	/* The acknowledgement that was in it is still to be sent. */
 	link->ack_wanted = true;
@@ -386,7 +386,6 @@ static void send_failed(struct hcomm_link *link, struct hcomm_batch *b, int err)
 		hcomm_pmtu_too_big(link, now);
 	} else if (err == -EIO && link->gso_on &&
 		   link->gso_mode == HCOMM_GSO_AUTO) {
-		fell_back = true;
 		link->gso_on = false;
 		link->gso_reason = "the device or path cannot send batches";
 		link->cnt.gso_fallbacks++;
@@ -396,13 +395,21 @@ static void send_failed(struct hcomm_link *link, struct hcomm_batch *b, int err)
 	WRITE_ONCE(link->tx_hold, link->pace_at);
 	spin_unlock(&link->lock);
 	hcomm_count(link->hn, tx_errors);
-	hcomm_flight_finish(NULL, &lost);
-	switch (fell_back ? -EAGAIN : err) {
+}
+
+/*
+ * What becomes of the link. Others may be told to send by it, here: the batch
+ * of this CPU was given back before.
+ */
+static void send_failed(struct hcomm_link *link, int err, bool gso_was_on)
+{
+	switch (gso_was_on && !link->gso_on ? -EAGAIN : err) {
 	case -EAGAIN:
 	case -ENOBUFS:
 	case -ENOMEM:
 	case -EMSGSIZE:
-		hcomm_timer_by(&link->hn->wheel, &link->timer, now);
+		hcomm_timer_by(&link->hn->wheel, &link->timer,
+			       ktime_get_ns());
 		break;
 	default:
 		hcomm_link_event(link, HCOMM_LINK_EV_TX_ERROR);
@@ -459,44 +466,47 @@ static bool still_usable(struct hcomm_link *link)
 	return hcomm_link_usable(link);
 }
 
-static bool hand_over(struct hcomm_link *link, struct hcomm_batch *b)
+static int hand_over(struct hcomm_link *link, struct hcomm_batch *b)
 {
-	int err;
-
 	if (!b->nr_seg)
-		return true;
+		return 0;
 	trace_hcomm_link_send(link, b);
-	err = link->transport->send(link, b);
-	if (err)
-		send_failed(link, b, err);
-	return !err;
+	return link->transport->send(link, b);
 }
 
 /* Sends one batch; true: there may be more. */
 static bool send_batch(struct hcomm_link *link)
 {
 	struct hcomm_batch *b = hcomm_batch_get(HCOMM_CLASS_BULK);
+	bool more, usable, gso_on = link->gso_on;
 	u64 now = ktime_get_ns();
 	struct build st = {};
-	bool sent;
+	LIST_HEAD(lost);
+	int err = 0;
 
 	lockdep_assert_held(&link->tx_lock);
 	if (!b) {
 		set_bit(0, &link->tx_again);
-		hcomm_timer_by(&link->hn->wheel, &link->timer, now);
+		WRITE_ONCE(link->tx_hold, now + NSEC_PER_MSEC);
 		return false;
 	}
-	if (link->transport->max_batch)
-		b->limit = link->transport->max_batch;
 	build_batch(link, b, &st, now);
 	want_ack_now(link, b, &st);
 	unpark(link, &st);
-	sent = still_usable(link) && hand_over(link, b);
-	if (sent)
-		arm(link);
-	sent &= b->nr_seg && st.sender && !st.blocked;
+	usable = still_usable(link);
+	if (usable)
+		err = hand_over(link, b);
+	if (err)
+		take_back(link, b, err, &lost);
+	more = usable && !err && b->nr_seg && st.sender && !st.blocked;
 	hcomm_batch_end(b);
-	return sent;
+	if (err) {
+		hcomm_flight_finish(NULL, &lost);
+		send_failed(link, err, gso_on);
+	} else if (usable) {
+		arm(link);
+	}
+	return more;
 }
 
 /**
