@@ -25,6 +25,11 @@ enum {
 	TCP_MAX_PACKETS = 64,
 	TCP_QUEUE = 1 << 20,
 	TCP_ARRIVED = 64,
+	/*
+	 * So much is acknowledged by TCP at once. That should be dealt with
+	 * before a reader is woken, or it is left to ksoftirqd.
+	 */
+	TCP_ANSWERED = 4096,
 	/* A reference costs more than to copy so little. */
 	TCP_COPY_BELOW = 1024,
 };
@@ -296,6 +301,7 @@ static void grow_part(struct tcp_conn *c, u32 len, u32 truesize)
 
 static void chain(struct tcp_conn *c, struct sk_buff *skb)
 {
+	skb->next = NULL;
 	if (c->part_last)
 		c->part_last->next = skb;
 	else
@@ -330,13 +336,16 @@ static int copy_part(struct tcp_conn *c, struct sk_buff *skb, u32 off, u32 len)
 /* Bytes by reference: all of the skb, as it cannot be cut without a copy. */
 static int refer_part(struct tcp_conn *c, struct sk_buff *skb, u32 off, u32 len)
 {
-	struct sk_buff *clone = skb_clone(skb, GFP_ATOMIC | __GFP_NOWARN);
-
-	if (!clone)
+	/* It can be in one list only; what refers to it else reads it only. */
+	if (skb_shared(skb))
+		skb = skb_clone(skb, GFP_ATOMIC | __GFP_NOWARN);
+	else
+		skb_get(skb);
+	if (!skb)
 		return -ENOMEM;
 	if (!c->part_last)
 		c->part_off = off;
-	chain(c, clone);
+	chain(c, skb);
 	c->part_own = false;
 	/* Others hold the rest of it. */
 	grow_part(c, skb->len, div_u64((u64)skb->truesize * len, skb->len));
@@ -417,14 +426,15 @@ static int take(read_descriptor_t *desc, struct sk_buff *skb, unsigned int off,
 	in_cb(clone)->end = off + len;
 	skb_queue_tail(&c->arrived, clone);
 	desc->count--;
+	desc->written += len;
 	return len;
 }
 
 /*
  * Takes what is there; the socket is locked. It is acknowledged and room for
- * more is made at once, so only so much of it may wait.
+ * more is made at once, so only so much of it may wait. Returns the bytes.
  */
-static void collect(struct tcp_conn *c, struct sock *sk)
+static u32 collect(struct tcp_conn *c, struct sock *sk)
 {
 	u32 have = skb_queue_len_lockless(&c->arrived);
 	read_descriptor_t desc = { .arg.data = c };
@@ -438,20 +448,17 @@ static void collect(struct tcp_conn *c, struct sock *sk)
 	/* Without memory nobody says when it will be better. */
 	if (desc.error)
 		queue_delayed_work(tcp_wq, &c->work, 1);
+	return desc.written;
 }
 
-/* TCP calls it with the socket locked, by its spinlock or by a process. */
 static void conn_ready(struct sock *sk)
 {
 	struct tcp_conn *c;
 
 	rcu_read_lock();
 	c = rcu_dereference_sk_user_data(sk);
-	if (c) {
-		if (!sock_owned_by_user_nocheck(sk))
-			collect(c, sk);
+	if (c)
 		tasklet_schedule(&c->tasklet);
-	}
 	rcu_read_unlock();
 }
 
@@ -482,6 +489,7 @@ static void receive(struct tcp_conn *c)
 static void run(struct tasklet_struct *t)
 {
 	struct tcp_conn *c = from_tasklet(c, t, tasklet);
+	bool later = skb_queue_empty_lockless(&c->arrived);
 	struct socket *sock;
 	struct sock *sk;
 
@@ -490,17 +498,19 @@ static void run(struct tasklet_struct *t)
 	if (!sock)
 		goto out;
 	sk = sock->sk;
-	receive(c);
 	bh_lock_sock(sk);
 	if (sock_owned_by_user(sk)) {
 		queue_delayed_work(tcp_wq, &c->work, 0);
+		later = false;
 	} else {
-		collect(c, sk);
+		later &= collect(c, sk) >= TCP_ANSWERED;
 		flush(c, sk);
 	}
 	bh_unlock_sock(sk);
-	if (!c->bad && !skb_queue_empty_lockless(&c->arrived))
+	if (later)
 		tasklet_schedule(t);
+	else
+		receive(c);
 	if (may_go_on(c)) {
 		clear_bit(0, &c->wanted);
 		hcomm_link_kick(c->tl->link);
