@@ -132,6 +132,11 @@ static u32 note_pns(struct hcomm_link *link, const struct hcomm_wire_link *h,
 		hcomm_count(link->hn, rx_duplicate);
 		goto out;
 	}
+	/* No outage skips so many: one that could would make all others old. */
+	if (s->nr && h->pn >= s->r[s->nr - 1].end + HCOMM_PN_AHEAD) {
+		hcomm_count(link->hn, rx_malformed);
+		goto out;
+	}
 	/* Among older numbers some of the run may be known already. */
 	fresh = s->nr && h->pn < s->r[s->nr - 1].end ? 1 : run;
 	/* Out of order: the sender should hear of the gap at once. */

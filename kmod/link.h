@@ -31,6 +31,7 @@ enum hcomm_link_const {
 	HCOMM_LINK_BACKOFF_MS = 2000,	/* slowest probing of a dead one */
 	HCOMM_ACK_DELAY_NS = 5000000,
 	HCOMM_ACK_EVERY = 8,
+	HCOMM_PN_AHEAD = 1 << 24,	/* a number may jump by less */
 };
 
 /* What happens to a link; link_fsm.c has the table. */

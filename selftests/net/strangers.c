@@ -35,7 +35,7 @@
 #include <linux/udp.h>
 
 enum {
-	PORT = 4790, NR_WAYS = 4, POOL = 64, ROOM = 2048, HEAD = 20, ROUNDS = 2,
+	PORT = 4790, NR_WAYS = 4, POOL = 64, ROOM = 2048, HEAD = 20,
 	BATCH = 8, MAC_HEADERS = 28, FAR = 1 << 20,
 };
 
@@ -718,7 +718,7 @@ static uint64_t dropped(void)
 	char word[80];
 	FILE *f;
 
-	f = popen("for k in 1 2; do ip netns exec hn$k hcommctl -s system; done",
+	f = popen("for k in 1 2; do nsenter --net=/run/netns/hn$k hcommctl -s system; done",
 		  "r");
 	if (!f)
 		fail("hcommctl: %s", strerror(errno));
@@ -815,20 +815,24 @@ static void run(const struct kind *kinds, unsigned int nr, uint64_t count,
 {
 	uint64_t sent[32] = {}, counted[32] = {}, total = 0, t0 = now_ns();
 	uint64_t before = dropped();
-	unsigned int i, n, bad = 0;
+	unsigned int i, n, tries, bad = 0;
 
 	while (total < count) {
 		for (i = 0; i < nr; i++) {
 			const struct kind *k = &kinds[i];
 			bool batch = k->send == send_batch_stranger ||
 				     k->send == send_batch_peer;
-			uint64_t s, now;
+			uint64_t s, now = 0;
 
-			n = count / nr / ROUNDS / (batch ? BATCH : 1) + 1;
+			n = count / nr / (batch ? BATCH : 1) + 1;
 			s = turn(k, n, 1000000000ull / rate * (batch ? BATCH : 1));
-			/* What waits for softirqs. */
-			usleep(50000);
-			now = dropped();
+			/* Some may wait for softirqs still. */
+			for (tries = 0; tries < (k->silent ? 1 : 5); tries++) {
+				usleep(20000);
+				now = dropped();
+				if (now - before >= s)
+					break;
+			}
 			sent[i] += s;
 			counted[i] += now - before;
 			before = now;
