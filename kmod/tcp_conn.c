@@ -432,9 +432,10 @@ static int take(read_descriptor_t *desc, struct sk_buff *skb, unsigned int off,
 
 /*
  * Takes what is there; the socket is locked. It is acknowledged and room for
- * more is made at once, so only so much of it may wait. Returns the bytes.
+ * more is made at once, so only so much of it may wait. Returns the bytes; in
+ * @more whether some were left.
  */
-static u32 collect(struct tcp_conn *c, struct sock *sk)
+static u32 collect(struct tcp_conn *c, struct sock *sk, bool *more)
 {
 	u32 have = skb_queue_len_lockless(&c->arrived);
 	read_descriptor_t desc = { .arg.data = c };
@@ -445,6 +446,7 @@ static u32 collect(struct tcp_conn *c, struct sock *sk)
 		tcp_read_sock(sk, &desc, take);
 		c->inside = false;
 	}
+	*more = !desc.count;
 	/* Without memory nobody says when it will be better. */
 	if (desc.error)
 		queue_delayed_work(tcp_wq, &c->work, 1);
@@ -490,6 +492,7 @@ static void run(struct tasklet_struct *t)
 {
 	struct tcp_conn *c = from_tasklet(c, t, tasklet);
 	bool later = skb_queue_empty_lockless(&c->arrived);
+	bool more = false;
 	struct socket *sock;
 	struct sock *sk;
 
@@ -503,14 +506,14 @@ static void run(struct tasklet_struct *t)
 		queue_delayed_work(tcp_wq, &c->work, 0);
 		later = false;
 	} else {
-		later &= collect(c, sk) >= TCP_ANSWERED;
+		later &= collect(c, sk, &more) >= TCP_ANSWERED;
 		flush(c, sk);
 	}
 	bh_unlock_sock(sk);
-	if (later)
-		tasklet_schedule(t);
-	else
+	if (!later)
 		receive(c);
+	if (later || (more && !c->bad))
+		tasklet_schedule(t);
 	if (may_go_on(c)) {
 		clear_bit(0, &c->wanted);
 		hcomm_link_kick(c->tl->link);
@@ -524,12 +527,13 @@ static void do_work(struct work_struct *w)
 	struct tcp_conn *c = container_of(to_delayed_work(w), struct tcp_conn,
 					  work);
 	struct tcp_link *tl = c->tl;
+	bool more;
 
 	mutex_lock(&tl->mutex);
 	if (c->sock) {
 		lock_sock(c->sock->sk);
 		local_bh_disable();
-		collect(c, c->sock->sk);
+		collect(c, c->sock->sk, &more);
 		flush(c, c->sock->sk);
 		local_bh_enable();
 		release_sock(c->sock->sk);
