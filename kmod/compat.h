@@ -53,7 +53,7 @@ static inline void hcomm_compat_hrtimer_setup(struct hrtimer *timer,
 #endif
 }
 
-/* The stub for IPv6 that may be a module went in 7.1, with the module. */
+/* IPv6 is called through a table while it may be a module: up to 7.0. */
 static inline struct dst_entry *hcomm_compat_route6(struct net *net,
 						    struct sock *sk,
 						    struct flowi6 *fl6)

@@ -20,7 +20,7 @@ enum {
 
 /*
  * What each event makes of each state. SAME: expected, changes nothing.
- * Documentation/wire-protocol.rst shows the same table.
+ * Documentation/wire-protocol.md shows the same table.
  */
 static const u8 table[__HCOMM_LINK_EV_MAX][4] = {
 	/*				 DOWN	  PROBING  UP	    DEGRADED */

@@ -197,6 +197,9 @@ static bool note_number(struct hcomm_session *s, u32 id)
 {
 	u32 max = READ_ONCE(s->hn->conf.max_lanes);
 
+	/* No sender gives it to a lane: what comes next would go round. */
+	if (id == U32_MAX)
+		return false;
 	if (id < s->rx_next)
 		return true;
 	if (id - s->rx_next > max)
@@ -207,7 +210,6 @@ static bool note_number(struct hcomm_session *s, u32 id)
 			return false;
 		s->nr_holes++;
 	}
-	/* 2^32 - 1 is never given to a lane. */
 	s->rx_next = id + 1;
 	if (s->nr_holes > max)
 		forget_holes(s, 0, max / 2);
@@ -253,6 +255,9 @@ static struct hcomm_rxlane *open_lane(struct hcomm_session *s,
 		if (!xa_err(xa_store(&s->rxlanes, lane->id, xa_mk_value(0),
 				     GFP_ATOMIC)))
 			s->nr_holes++;
+		else
+			/* It must not look as if it had been there. */
+			s->rx_floor = max(s->rx_floor, lane->id + 1);
 		hcomm_rxlane_put(lane);
 		return NULL;
 	}

@@ -12,8 +12,8 @@
 #include <linux/tcp.h>
 #include <net/tcp.h>
 
-#include "compat.h"
 #include "batch.h"
+#include "compat.h"
 #include "link.h"
 #include "peer.h"
 #include "tcp_conn.h"
@@ -103,8 +103,8 @@ static int begin_connect(struct tcp_conn *c)
 	write_unlock_bh(&sock->sk->sk_callback_lock);
 	c->trying = sock;
 	c->until = jiffies + msecs_to_jiffies(TCP_CONNECT_MS);
-	err = kernel_connect(sock, &link->remote.sa, hcomm_tcp_addr_len(&link->remote),
-			     O_NONBLOCK);
+	err = kernel_connect(sock, &link->remote.sa,
+			     hcomm_tcp_addr_len(&link->remote), O_NONBLOCK);
 	if (!err || err == -EINPROGRESS)
 		return 0;
 	end_trying(c);

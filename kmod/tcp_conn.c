@@ -15,8 +15,8 @@
 #include <linux/tcp.h>
 #include <net/tcp.h>
 
-#include "compat.h"
 #include "batch.h"
+#include "compat.h"
 #include "link.h"
 #include "wire.h"
 

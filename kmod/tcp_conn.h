@@ -4,7 +4,6 @@
 #define HCOMM_TCP_CONN_H
 
 #include <linux/interrupt.h>
-#include <linux/interrupt.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
 #include <linux/skbuff.h>

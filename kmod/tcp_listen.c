@@ -83,7 +83,8 @@ static struct tcp_link *find_link(struct tcp_listener *ls, const u8 *g,
 		if (link->id == get_unaligned_le32(g + 12) &&
 		    link->transport->type == HCOMM_TRANSPORT_TCP &&
 		    !READ_ONCE(link->dead) && tl->listener == ls &&
-		    ipv6_addr_equal(&link->key.addr, from) && !hcomm_tcp_connects(link) &&
+		    ipv6_addr_equal(&link->key.addr, from) &&
+		    !hcomm_tcp_connects(link) &&
 		    refcount_inc_not_zero(&tl->ref))
 			return tl;
 	}
@@ -359,7 +360,7 @@ static void end_greetings(struct tcp_listener *ls)
 
 	while ((g = take_greeting(ls, NULL))) {
 		hcomm_tcp_quiet(g->sock);
-	synchronize_rcu();
+		synchronize_rcu();
 		cancel_delayed_work_sync(&g->work);
 		hcomm_tcp_abort(g->sock);
 		kfree(g);

@@ -8,7 +8,7 @@
  * One packet is a link header and frames. Link frames are handled hop by hop;
  * one HCOMM_FRAME_SESSION frame, always the last, carries the session header
  * and session frames, which are handled end to end. Everything is
- * little-endian. Documentation/wire-protocol.rst describes each field.
+ * little-endian. Documentation/wire-protocol.md describes each field.
  */
 enum hcomm_wire_const {
 	HCOMM_WIRE_VERSION = 1,

@@ -184,7 +184,6 @@ struct build {
 	struct hcomm_sender *parked[MAX_PARKED]; /* have data, no window */
 	u32 nr_parked;
 	bool blocked;			/* window or pacer: no data now */
-	bool full;			/* the batch takes no more */
 	bool got_ack;			/* the acknowledgement is in */
 };
 
