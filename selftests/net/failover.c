@@ -29,7 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <hcomm/socket.h>
+#include "nodes.h"
 
 enum { BASE_PORT = 6100, TYPES = 3, WAIT_S = 20 };
 
@@ -53,19 +53,10 @@ struct shared {
 };
 
 static struct shared *sh;
-static unsigned int family = AF_HCOMM;
 static uint64_t interval_ns = 1000000;
 static int scale = 1;
 static const char *helper;
-static FILE *to_shell, *from_shell;
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
+static struct shell shell;
 
 __attribute__((format(printf, 1, 2)))
 static void die(const char *fmt, ...)
@@ -80,49 +71,14 @@ static void die(const char *fmt, ...)
 	exit(1);
 }
 
-static void enter(int node)
-{
-	char path[64];
-	int fd;
-
-	snprintf(path, sizeof(path), "/run/netns/hn%d", node);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || setns(fd, CLONE_NEWNET))
-		die("%s: %s", path, strerror(errno));
-	close(fd);
-}
-
-/* The commands of the events run where they were started, outside the nodes. */
-static void start_shell(void)
-{
-	int in[2], out[2];
-
-	if (pipe(in) || pipe(out))
-		die("pipe: %s", strerror(errno));
-	if (!fork()) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		dup2(in[0], 0);
-		dup2(out[1], 1);
-		close(in[1]);
-		close(out[0]);
-		execlp("sh", "sh", (char *)NULL);
-		_exit(127);
-	}
-	close(in[0]);
-	close(out[1]);
-	to_shell = fdopen(in[1], "w");
-	from_shell = fdopen(out[0], "r");
-}
-
 static void run(const char *event, const char *what, int link)
 {
-	int status;
+	char command[512];
 
-	fprintf(to_shell, "%s %s %s %d >&2; echo $?\n", helper, event, what,
-		link);
-	fflush(to_shell);
-	if (fscanf(from_shell, "%d", &status) != 1 || status)
-		die("%s %s %s failed", helper, event, what);
+	snprintf(command, sizeof(command), "%s %s %s %d", helper, event, what,
+		 link);
+	if (shell_run(&shell, command))
+		die("%s failed", command);
 }
 
 static struct ifreq request(int link)
@@ -225,13 +181,6 @@ static int ready_link(unsigned int *failovers)
 	} while (now_ns() < end);
 	die("the links are not both up %d s after they were healed", WAIT_S);
 	return 0;
-}
-
-static struct sockaddr_hcomm addr(uint32_t node, uint32_t port)
-{
-	return (struct sockaddr_hcomm) {
-		.shc_family = family, .shc_node = node, .shc_port = port,
-	};
 }
 
 static int make(int i, uint32_t node)
@@ -417,17 +366,6 @@ static void tenth(int seconds)
 		sh->failed = 1;
 }
 
-static void read_family(void)
-{
-	FILE *f = fopen("/sys/module/hcomm/parameters/family", "r");
-
-	if (f) {
-		if (fscanf(f, "%u", &family) != 1)
-			family = AF_HCOMM;
-		fclose(f);
-	}
-}
-
 int main(int argc, char **argv)
 {
 	int opt, rounds = 1, seconds = 10, i;
@@ -451,7 +389,7 @@ int main(int argc, char **argv)
 		  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (sh == MAP_FAILED)
 		die("mmap: %s", strerror(errno));
-	start_shell();
+	shell_start(&shell);
 	child = fork();
 	if (!child) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <hcomm/socket.h>
+#include "nodes.h"
 
 enum { MAX_LEN = 256 << 10, BASE_PORT = 6000, MAX_PAIRS = 64, STUCK_S = 15 };
 
@@ -64,7 +64,6 @@ enum { NR_EVENTS = sizeof(events) / sizeof(events[0]) };
 static struct pair pairs[MAX_PAIRS];
 static pthread_barrier_t ready;
 static int nr_pairs;
-static unsigned int family = AF_HCOMM;
 static _Atomic uint64_t total_received, total_bytes;
 static _Atomic uint64_t last_rx_ns, longest_ns;
 static _Atomic int failed, stop_events;
@@ -72,14 +71,6 @@ static uint64_t seed = 1;
 static int scale = 1;
 static bool with_events;
 static _Atomic unsigned int event_now;
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
 
 __attribute__((format(printf, 1, 2)))
 static void fail(const char *fmt, ...)
@@ -133,18 +124,6 @@ static void fill(const struct pair *p, uint64_t n, uint8_t *buf, size_t len)
 	memcpy(buf + i, &k, len - i);
 }
 
-static void enter(int node)
-{
-	char path[64];
-	int fd;
-
-	snprintf(path, sizeof(path), "/run/netns/hn%d", node);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || setns(fd, CLONE_NEWNET))
-		fail("%s: %s", path, strerror(errno));
-	close(fd);
-}
-
 static int make_socket(const struct pair *p, int node)
 {
 	int fd;
@@ -154,13 +133,6 @@ static int make_socket(const struct pair *p, int node)
 	if (fd < 0)
 		fail("socket: %s", strerror(errno));
 	return fd;
-}
-
-static struct sockaddr_hcomm addr(uint32_t node, uint32_t port)
-{
-	return (struct sockaddr_hcomm){
-		.shc_family = family, .shc_node = node, .shc_port = port,
-	};
 }
 
 static void send_all(int fd, const uint8_t *p, size_t len, int type)
@@ -310,32 +282,15 @@ static void *receiver(void *arg)
  * The shell that makes the events is started before there are threads and
  * buffers: forking this process would itself stall it.
  */
-static FILE *to_shell, *from_shell;
-
-static void start_shell(void)
-{
-	int in[2], out[2];
-
-	if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC))
-		fail("pipe: %s", strerror(errno));
-	if (!fork()) {
-		dup2(in[0], 0);
-		dup2(out[1], 1);
-		execl("/bin/sh", "sh", (char *)NULL);
-		_exit(127);
-	}
-	to_shell = fdopen(in[1], "w");
-	from_shell = fdopen(out[0], "r");
-}
+static struct shell shell;
 
 static void run(const char *helper, const struct event *e, const char *what)
 {
-	int status = -1;
+	char command[512];
 
-	fprintf(to_shell, "%s %s %s >&2; echo $?\n", helper, e->name, what);
-	fflush(to_shell);
-	if (fscanf(from_shell, "%d", &status) != 1 || status)
-		fail("event failed: %s %s %s", helper, e->name, what);
+	snprintf(command, sizeof(command), "%s %s %s", helper, e->name, what);
+	if (shell_run(&shell, command))
+		fail("event failed: %s", command);
 }
 
 /* Goes round the events, on one link and on the other, until told to stop. */
@@ -437,17 +392,6 @@ static void start(uint64_t messages, int sockets)
 		}
 }
 
-static void read_family(void)
-{
-	FILE *f = fopen("/sys/module/hcomm/parameters/family", "r");
-
-	if (!f || fscanf(f, "%u", &family) != 1) {
-		printf("SKIP: module hcomm is not loaded\n");
-		exit(77);
-	}
-	fclose(f);
-}
-
 int main(int argc, char **argv)
 {
 	uint64_t messages = 20000;
@@ -482,7 +426,7 @@ int main(int argc, char **argv)
 		return 1;
 	read_family();
 	if (helper)
-		start_shell();
+		shell_start(&shell);
 	with_events = helper;
 	t0 = now_ns();
 	last_rx_ns = t0;

@@ -30,7 +30,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <hcomm/socket.h>
+#include "nodes.h"
 
 enum {
 	BASE_PORT = 6500, MAX_PAIRS = 48, MAX_LEN = 64 << 10, MAGIC = 0x7265736d,
@@ -71,7 +71,6 @@ struct pair {
 
 static struct pair pairs[MAX_PAIRS];
 static int nr_pairs;
-static unsigned int family = AF_HCOMM;
 static _Atomic int run_now, paused, stop;
 
 __attribute__((noreturn, format(printf, 1, 2)))
@@ -124,13 +123,6 @@ static void make(struct head *h, int pair, int run, uint64_t number)
 	for (i = sizeof(*h); i < h->len; i++)
 		p[i] = k >> i % 57;
 	h->sum = sum_of(h);
-}
-
-static struct sockaddr_hcomm addr(uint32_t node, uint32_t port)
-{
-	return (struct sockaddr_hcomm){
-		.shc_family = family, .shc_node = node, .shc_port = port,
-	};
 }
 
 static void make_pairs(int sockets)
@@ -626,17 +618,6 @@ static int send_main(int rounds, int sockets)
 	       rounds);
 	fflush(stdout);
 	_exit(0);
-}
-
-static void read_family(void)
-{
-	FILE *f = fopen("/sys/module/hcomm/parameters/family", "r");
-
-	if (!f || fscanf(f, "%u", &family) != 1) {
-		printf("SKIP: module hcomm is not loaded\n");
-		exit(77);
-	}
-	fclose(f);
 }
 
 int main(int argc, char **argv)

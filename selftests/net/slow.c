@@ -28,7 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <hcomm/socket.h>
+#include "nodes.h"
 
 enum {
 	MAX_DEST = 64, BASE_PORT = 6700, MAX_SIZE = 1 << 20,
@@ -48,7 +48,6 @@ static struct dest dests[MAX_DEST];
 static int nr_dests = 16;
 static size_t size = 8192;
 static int rate;
-static unsigned int family = AF_HCOMM;
 static _Atomic bool stopped;	/* the last one does not read */
 static _Atomic bool done;	/* nothing more is sent */
 static _Atomic bool ended;	/* nothing more is read */
@@ -73,25 +72,6 @@ static double now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return ts.tv_sec + ts.tv_nsec / 1e9;
-}
-
-static void enter(int node)
-{
-	char path[64];
-	int fd;
-
-	snprintf(path, sizeof(path), "/run/netns/hn%d", node);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || setns(fd, CLONE_NEWNET))
-		fail("%s: %s", path, strerror(errno));
-	close(fd);
-}
-
-static struct sockaddr_hcomm addr(uint32_t node, uint32_t port)
-{
-	return (struct sockaddr_hcomm){
-		.shc_family = family, .shc_node = node, .shc_port = port,
-	};
 }
 
 static void *receive(void *arg)
@@ -153,11 +133,20 @@ static void note_queued(int fd)
 		most_queued = queued;
 }
 
-/* Waits for the next time to send, if there is one. */
+/*
+ * Waits for the next time to send, if there is one. What was missed is not made
+ * up for: no turn is faster than the rate.
+ */
 static void pace(struct timespec *next)
 {
+	struct timespec t;
+
 	if (!rate)
 		return;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	if (t.tv_sec > next->tv_sec ||
+	    (t.tv_sec == next->tv_sec && t.tv_nsec > next->tv_nsec))
+		*next = t;
 	next->tv_nsec += 1000000000 / rate;
 	next->tv_sec += next->tv_nsec / 1000000000;
 	next->tv_nsec %= 1000000000;
@@ -343,17 +332,6 @@ static void run(int turns, int ms)
 		fail("less than %d %%", rate ? LEAST_PERCENT : LEAST_UNPACED);
 	if (base - least > MOST_MIB)
 		fail("more than %d MiB of memory", MOST_MIB);
-}
-
-static void read_family(void)
-{
-	FILE *f = fopen("/sys/module/hcomm/parameters/family", "r");
-
-	if (!f || fscanf(f, "%u", &family) != 1) {
-		printf("SKIP: module hcomm is not loaded\n");
-		exit(77);
-	}
-	fclose(f);
 }
 
 int main(int argc, char **argv)
