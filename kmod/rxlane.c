@@ -6,6 +6,7 @@
 
 #include "batch.h"
 #include "msg.h"
+#include "note.h"
 #include "port.h"
 #include "trace.h"
 
@@ -294,8 +295,8 @@ static void deliver(struct hcomm_rxlane *lane, struct hcomm_rxmsg *m)
 
 static void refuse(struct hcomm_rxlane *lane)
 {
-	hcomm_session_note(lane->session, HCOMM_FRAME_RESET, lane->id, true,
-			   lane->refused);
+	hcomm_note_add(lane->session, HCOMM_FRAME_RESET, lane->id, true,
+		       lane->refused);
 }
 
 /* The sender does not keep to the rules: nothing of the lane can be used. */
@@ -527,10 +528,10 @@ static bool has_room(struct hcomm_rxlane *lane,
 static void was_there(struct hcomm_session *s, u32 id)
 {
 	if (id < s->rx_floor)
-		hcomm_session_note(s, HCOMM_FRAME_RESET, id, true, ECONNRESET);
+		hcomm_note_add(s, HCOMM_FRAME_RESET, id, true, ECONNRESET);
 	else
 		/* The peer has not heard of it. */
-		hcomm_session_note(s, HCOMM_FRAME_LANE_ACK, id, true, 0);
+		hcomm_note_add(s, HCOMM_FRAME_LANE_ACK, id, true, 0);
 }
 
 /**
@@ -581,7 +582,7 @@ void hcomm_rxlane_receive(struct hcomm_session *s,
 	want(lane, true, false);
 	store(lane, d, p);
 	if (lane->fin && lane->open) {
-		hcomm_session_note(s, HCOMM_FRAME_LANE_ACK, lane->id, true, 0);
+		hcomm_note_add(s, HCOMM_FRAME_LANE_ACK, lane->id, true, 0);
 		close_lane(lane);
 	}
 }
@@ -596,7 +597,7 @@ void hcomm_rxlane_reset(struct hcomm_session *s, u32 id)
 	if (!note_number(s, id))
 		return;
 	fill_hole(s, id);
-	hcomm_session_note(s, HCOMM_FRAME_LANE_ACK, id, true, 0);
+	hcomm_note_add(s, HCOMM_FRAME_LANE_ACK, id, true, 0);
 	if (lane)
 		hcomm_rxlane_fail(lane, ECONNRESET);
 }

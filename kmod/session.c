@@ -7,6 +7,7 @@
 
 #include "batch.h"
 #include "msg.h"
+#include "note.h"
 #include "peer.h"
 #include "route.h"
 #include "rxlane.h"
@@ -317,37 +318,6 @@ void hcomm_session_route_changed(struct hcomm_net *hn, u32 node)
 	hcomm_session_put(s);
 }
 
-/**
- * hcomm_session_note - remember to say something about a lane
- * @s: session; its lock is held
- * @kind: HCOMM_FRAME_LANE_ACK: finished; HCOMM_FRAME_RESET
- * @lane: number
- * @receiver: RESET: as its receiver
- * @code: RESET: positive errno
- *
- * Return: false: no room; the peer will ask again.
- */
-bool hcomm_session_note(struct hcomm_session *s, u8 kind, u32 lane,
-			bool receiver, u16 code)
-{
-	struct hcomm_note *n;
-	u32 i;
-
-	lockdep_assert_held(&s->lock);
-	for (i = 0; i < s->nr_notes; i++)
-		if (s->note[i].kind == kind && s->note[i].lane == lane &&
-		    s->note[i].receiver == receiver)
-			return true;
-	if (s->nr_notes == HCOMM_SESSION_NOTES)
-		return false;
-	n = &s->note[s->nr_notes++];
-	n->kind = kind;
-	n->lane = lane;
-	n->receiver = receiver;
-	n->code = code;
-	return true;
-}
-
 static bool fill_hello(struct hcomm_session *s, struct hcomm_batch *b,
 		       struct hcomm_sent *sent, u8 type, u64 nonce)
 {
@@ -365,44 +335,14 @@ static bool fill_hello(struct hcomm_session *s, struct hcomm_batch *b,
 	return hcomm_sent_add(sent, type, 0, 0, 0);
 }
 
-static bool fill_note(struct hcomm_batch *b, struct hcomm_sent *sent,
-		      const struct hcomm_note *n)
-{
-	struct hcomm_wire_lane_ack a = { .lane = n->lane, .closed = true };
-	struct hcomm_wire_reset r = {
-		.lane = n->lane, .receiver = n->receiver, .code = n->code,
-	};
-	bool reset = n->kind == HCOMM_FRAME_RESET;
-	u32 len = reset ? HCOMM_WIRE_FRAME_LEN + HCOMM_WIRE_RESET_LEN :
-			  hcomm_wire_lane_ack_size(0);
-	u8 *p = hcomm_batch_head(b, len);
-
-	if (!p)
-		return false;
-	/* The offset of the item says what kind of note it was. */
-	if (!hcomm_sent_add(sent, n->kind, n->lane,
-			    1 + n->receiver, n->code)) {
-		hcomm_batch_trim(b, len);
-		return false;
-	}
-	if (reset)
-		hcomm_wire_put_reset(p, &r);
-	else
-		hcomm_wire_put_lane_ack(p, &a);
-	return true;
-}
-
 /* True: all that is short and urgent is in the packet. */
 static bool fill_control(struct hcomm_session *s, struct hcomm_batch *b,
 			 struct hcomm_sent *sent)
 {
 	struct hcomm_rxlane *lane, *next;
 
-	while (s->nr_notes) {
-		if (!fill_note(b, sent, &s->note[s->nr_notes - 1]))
-			return false;
-		s->nr_notes--;
-	}
+	if (!hcomm_note_fill(s, b, sent))
+		return false;
 	list_for_each_entry_safe(lane, next, &s->ctl, ctl_node)
 		if (!hcomm_rxlane_fill(lane, b, sent))
 			return false;
@@ -607,8 +547,7 @@ static void item_lost(struct hcomm_session *s, const struct hcomm_sent_item *i)
 	case HCOMM_FRAME_CREDIT:
 	case HCOMM_FRAME_RESET:
 		if (i->off) {
-			hcomm_session_note(s, i->kind, i->lane, i->off - 1,
-					   i->len);
+			hcomm_note_add(s, i->kind, i->lane, i->off - 1, i->len);
 			break;
 		}
 		tx = xa_load(&s->txlanes, i->lane);
@@ -739,7 +678,7 @@ static void receive_reset(struct hcomm_session *s,
 							    ECONNRESET,
 				  max(tx->una, r->offset));
 	/* So that the peer may forget it. */
-	hcomm_session_note(s, HCOMM_FRAME_RESET, r->lane, false, r->code);
+	hcomm_note_add(s, HCOMM_FRAME_RESET, r->lane, false, r->code);
 }
 
 static void receive_frame(struct hcomm_session *s, struct hcomm_packet *pkt,

@@ -8,6 +8,7 @@
 #include <linux/xarray.h>
 
 #include "link.h"
+#include "note.h"
 #include "net.h"
 #include "window.h"
 #include "wire.h"
@@ -22,25 +23,10 @@ enum hcomm_session_state {
 };
 
 enum hcomm_session_const {
-	HCOMM_SESSION_NOTES = 64,
 	HCOMM_SESSION_HELLO_MS = 100,
 	HCOMM_SESSION_QUANTUM = 64 << 10,
 	HCOMM_SESSION_RTO_MIN_MS = 250,
 	HCOMM_SESSION_RESEND = 64 << 10,
-};
-
-/**
- * struct hcomm_note - something short to say about a lane that is gone
- * @kind: HCOMM_FRAME_LANE_ACK (closed) or HCOMM_FRAME_RESET
- * @receiver: RESET: said as the receiver of the lane
- * @code: RESET: errno
- * @lane: number of the lane
- */
-struct hcomm_note {
-	u8 kind;
-	bool receiver;
-	u16 code;
-	u32 lane;
 };
 
 /**
@@ -112,7 +98,7 @@ struct hcomm_session {
 	u32 nr_holes;
 	struct list_head ctl;
 	struct list_head ready[__HCOMM_CLASS_MAX];
-	struct hcomm_note note[HCOMM_SESSION_NOTES];
+	struct hcomm_note note[HCOMM_NOTES];
 	u32 nr_notes;
 };
 
@@ -126,8 +112,6 @@ u64 hcomm_session_rtt(struct hcomm_session *s);
 u32 hcomm_session_part(struct hcomm_session *s);
 void hcomm_session_kick(struct hcomm_session *s);
 void hcomm_session_look(struct hcomm_session *s);
-bool hcomm_session_note(struct hcomm_session *s, u8 kind, u32 lane,
-			bool receiver, u16 code);
 void hcomm_session_flush(struct hcomm_net *hn);
 
 /* What the links and the routes call; main.c hands it down. */
